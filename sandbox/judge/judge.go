@@ -1,0 +1,59 @@
+// Package judge decides whether a program's answers are right. It compares
+// outside the jail: expected output never reaches the program.
+package judge
+
+import (
+	"time"
+
+	"github.com/coderl/cr/sandbox"
+)
+
+// Mode is a comparison rule for program output.
+type Mode string
+
+// The comparison modes; see docs/judge.md.
+const (
+	Published Mode = "published" // LiveCodeBench's rule to the letter
+	Strict    Mode = "strict"    // the same without its oddities
+	Tokens    Mode = "tokens"    // split at white space
+)
+
+// Test is one test case.
+type Test struct {
+	Input  string // stdin text, or one JSON value a line (positional arguments)
+	Output string // expected stdout text, or one JSON value
+}
+
+// Task is what a program is judged on.
+type Task struct {
+	ID       string
+	Language string // "python"
+	Method   string // functional: method name of class Solution; "" for stdin programs
+	Tests    []Test
+	Mode     Mode
+	Checker  *Checker // nil: Mode decides
+	Limits   sandbox.Limits
+}
+
+// Checker replaces the comparison for a problem that grants a tolerance or has
+// several right answers.
+type Checker struct {
+	Mode     string  `json:"mode"` // rel_or_abs, abs, tokens, exact, program
+	Eps      float64 `json:"eps,omitempty"`
+	Language string  `json:"language,omitempty"` // of a special judge
+	Code     string  `json:"code,omitempty"`     // called with three paths: input, output, expected; exit 0 accepts
+}
+
+// TestResult is one test's outcome.
+type TestResult struct {
+	Verdict sandbox.Verdict
+	CPU     time.Duration
+	Memory  int64
+	Detail  string // one line for people: what differed, or how the program died
+}
+
+// Report is a program's judgement over all its tests, in order.
+type Report struct {
+	Verdict sandbox.Verdict // AC, or the first verdict that is not
+	Tests   []TestResult
+}

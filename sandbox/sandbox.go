@@ -1,0 +1,103 @@
+// Package sandbox runs untrusted programs under limits and says what happened.
+//
+// An error from an [Executor] is always ours (the job could not be run); what
+// the program did is in the [Result]. The two never mix: a judge that could not
+// run is infra_error, not a wrong answer.
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// Executor runs jobs. It is safe for concurrent use; Run waits for a free slot,
+// and limits count from the program's start, not from queueing.
+type Executor interface {
+	Run(ctx context.Context, job Job) (Result, error)
+	// Isolation says which layers hold; it is recorded with every result.
+	Isolation() Isolation
+	Close() error
+}
+
+// Isolation describes how programs are kept apart from the host.
+type Isolation struct {
+	Tier        string   `json:"tier"` // T0..T3, see docs/sandbox.md; "remote" for a service
+	Layers      []string `json:"layers"`
+	Interpreter string   `json:"interpreter"` // version of the Python that runs programs
+}
+
+// Job is one program run. Expected output is not part of it: it never enters
+// the jail.
+type Job struct {
+	Language string // "python"
+	Code     string
+	Stdin    []byte
+	Call     *Call // nil: run the program as __main__
+	// Prelude gives the program LiveCodeBench's imports, a deep recursion limit
+	// and long integers, as published scores assume.
+	Prelude bool
+	Files   map[string][]byte // extra files in the working directory, by base name
+	Args    []string          // command-line arguments
+	Limits  Limits
+}
+
+// Call asks for a function's return value instead of a program's output.
+type Call struct {
+	Class  string            // class to instantiate without arguments; "" for a plain function
+	Method string            // method or function name
+	Args   []json.RawMessage // positional arguments, one JSON value each
+}
+
+// Limits bound a job. Zero fields mean the default.
+type Limits struct {
+	CPU       time.Duration // CPU time of all processes; decides TLE
+	Wall      time.Duration // guard against sleeping; default max(2·CPU, CPU+1s)
+	Memory    int64         // bytes
+	Output    int64         // bytes of stdout; more is OLE
+	Processes int
+}
+
+// Status is how a run ended.
+type Status string
+
+// The statuses of a run. OK means exit status 0 and, for a Call, a value.
+const (
+	OK                  Status = "OK"
+	TimeLimitExceeded   Status = "TLE"
+	MemoryLimitExceeded Status = "MLE"
+	OutputLimitExceeded Status = "OLE"
+	RuntimeError        Status = "RE"
+	CompileError        Status = "CE"
+)
+
+// Result is what a program did.
+type Result struct {
+	Status   Status
+	ExitCode int
+	Signal   string // name of the killing signal, "" if none
+	Stdout   []byte
+	Stderr   []byte          // head and tail, cut in the middle when long
+	Value    json.RawMessage // a Call's return value as JSON; nil if it never came back
+	CPU      time.Duration
+	Wall     time.Duration
+	Memory   int64 // peak bytes
+}
+
+// Verdict is a judgement, in the one spelling used everywhere.
+type Verdict string
+
+// The verdicts.
+const (
+	AC          Verdict = "AC"
+	WA          Verdict = "WA"
+	TLE         Verdict = "TLE"
+	MLE         Verdict = "MLE"
+	OLE         Verdict = "OLE"
+	RE          Verdict = "RE"
+	CE          Verdict = "CE"
+	NoCode      Verdict = "no_code"
+	Truncated   Verdict = "truncated"
+	InvalidTask Verdict = "invalid_task"
+	InfraError  Verdict = "infra_error"
+)
