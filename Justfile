@@ -1,0 +1,49 @@
+set shell := ["bash", "-euo", "pipefail", "-c"]
+
+# Outside test data; tests that need it skip, and say so, where it is absent.
+export CR_TEST_DATA := env("CR_TEST_DATA", if path_exists(justfile_directory() / "../shared/data") == "true" { justfile_directory() / "../shared/data" } else { "" })
+export CGO_ENABLED := "1"
+export CGO_LDFLAGS := "-L" + justfile_directory() / "build/lib"
+demo_model := justfile_directory() / "build/demo/SmolLM2-135M-Instruct.Q4_1.gguf"
+
+# List the recipes.
+@_help:
+    just --list --unsorted --justfile {{ justfile() }}
+
+# A real small model solves bundled problems with a code tool, judged in the sandbox.
+demo: build _demo-model
+    scripts/demo.sh {{ demo_model }}
+
+# Every test. Those that need outside data or a model skip without it, counted at the end.
+test *args: _deps
+    scripts/test.sh {{ args }}
+
+# The binary: bin/cr.
+build: _deps
+    go build -trimpath -ldflags "-s -w -X main.version=$(scripts/version.sh)" -o bin/cr ./cmd/cr
+
+# Format, vet, and the layer rules.
+lint: _deps
+    scripts/lint.sh
+
+# Rewrite the files as the formatter wants them.
+fmt:
+    scripts/gofumpt.sh -w .
+
+# Benchmarks, each beside its peer: `just bench engine`, `just bench sandbox`.
+bench what='engine': build _demo-model
+    scripts/bench-{{ what }}.sh {{ demo_model }}
+
+# Fuzz every parser of outside bytes, each for the given time.
+fuzz time='60s': _deps
+    scripts/fuzz.sh {{ time }}
+
+# Remove what the recipes built; downloads stay in build/demo.
+clean:
+    rm -rf bin build/lib build/tokenizers
+
+_deps:
+    @scripts/deps.sh
+
+_demo-model:
+    @scripts/demo-model.sh {{ demo_model }}
