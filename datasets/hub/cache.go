@@ -1,0 +1,76 @@
+// Package hub knows the Hugging Face hub: the layout of its local cache, shared
+// with huggingface_hub.
+package hub
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Kind is what a repository holds.
+type Kind string
+
+// The kinds of repository; the value is the cache's folder prefix.
+const (
+	Models   Kind = "models"
+	Datasets Kind = "datasets"
+)
+
+// Repo names a repository at a revision.
+type Repo struct {
+	Kind     Kind
+	Name     string // ORG/NAME
+	Revision string // branch, tag or commit
+}
+
+// Error sentinels of a cache look-up.
+var (
+	ErrNotCached = errors.New("not in the cache")
+	ErrBadName   = errors.New("not a repository name")
+)
+
+var (
+	repoName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*$`)
+	revision = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)
+	commit   = regexp.MustCompile(`^[0-9a-f]{40}$`)
+)
+
+// Parse reads ORG/NAME[@REV], the part after "hub:". Revision is "main" when
+// absent.
+func Parse(kind Kind, text string) (Repo, error) {
+	name, rev, found := strings.Cut(text, "@")
+	if !found {
+		rev = "main"
+	}
+	if !repoName.MatchString(name) || !revision.MatchString(rev) || strings.Contains(text, "..") {
+		return Repo{}, fmt.Errorf("%q: %w: want ORG/NAME or ORG/NAME@REVISION", text, ErrBadName)
+	}
+	return Repo{Kind: kind, Name: name, Revision: rev}, nil
+}
+
+// Snapshot returns the folder of a repository's files inside the cache at root
+// (the folder that holds models--ORG--NAME), and the commit it stands for.
+// It is [ErrNotCached] when the revision was never downloaded.
+func Snapshot(root string, r Repo) (dir, sha string, err error) {
+	base := filepath.Join(root, string(r.Kind)+"--"+strings.ReplaceAll(r.Name, "/", "--"))
+	sha = r.Revision
+	if !commit.MatchString(sha) {
+		ref, err := os.ReadFile(filepath.Join(base, "refs", filepath.FromSlash(r.Revision)))
+		if err != nil {
+			return "", "", fmt.Errorf("%s@%s: %w", r.Name, r.Revision, ErrNotCached)
+		}
+		sha = strings.TrimSpace(string(ref))
+		if !commit.MatchString(sha) {
+			return "", "", fmt.Errorf("%s@%s: the cache's ref holds %q, not a commit", r.Name, r.Revision, sha)
+		}
+	}
+	dir = filepath.Join(base, "snapshots", sha)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return "", "", fmt.Errorf("%s@%s: %w", r.Name, r.Revision, ErrNotCached)
+	}
+	return dir, sha, nil
+}
