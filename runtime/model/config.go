@@ -34,11 +34,14 @@ type Config struct {
 
 // RopeScaling is a checkpoint's extension of RoPE to longer contexts.
 type RopeScaling struct {
-	Type               string // "linear", "llama3", "yarn"
+	Type               string // "linear", "llama3", "yarn", "divisors"
 	Factor             float64
 	LowFreqFactor      float64
 	HighFreqFactor     float64
 	OriginalContext    int
 	AttentionFactor    float64
 	BetaFast, BetaSlow float64
+	// Divisors, for type "divisors": inverse frequency i is divided by entry i
+	// [HeadDim/2]. GGUF stores Llama 3's scaling in this worked-out form.
+	Divisors []float32
 }
