@@ -1,0 +1,39 @@
+package cpu
+
+import "github.com/coderl/cr/runtime/tensor"
+
+// columnTile is the number of weight rows that kernels take together; ranges of
+// columns are multiples of it.
+const columnTile = 16
+
+// product is the operands of a matrix product, dst[m,n] = Σ_k x[m,k]·w[n,k].
+type product struct {
+	dst, x  []float32
+	w       []byte
+	dtype   tensor.DType
+	m, n, k int
+}
+
+// kernels is one set of inner loops. Each call works on the rows, columns or
+// elements it is given, on the calling thread.
+type kernels interface {
+	name() string
+	decode(dst []float32, d tensor.DType, src []byte)
+	rmsNorm(dst, x, weight []float32, eps float32)
+	matMul(p product, lo, hi int) // columns [lo, hi)
+	add(dst, a, b []float32)      // b as long as a, or one row of it
+	siluMul(dst, gate, up []float32)
+	rope(x, cos, sin []float32, heads, half int)
+	attention(a *attention, lo, hi, kvHead int) // query rows [lo, hi)
+}
+
+// fastest returns the best kernels of this processor.
+func fastest() kernels {
+	all := available()
+	return all[len(all)-1]
+}
+
+// available returns the kernels that this processor runs, the fastest last.
+func available() []kernels {
+	return []kernels{goKernels{}}
+}
