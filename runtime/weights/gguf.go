@@ -1,0 +1,232 @@
+package weights
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"github.com/coderl/cr/runtime/tensor"
+)
+
+// Limits on what a GGUF header may claim beyond the file's length, which bounds
+// every count anyway.
+const (
+	ggufRankLimit      = 4
+	ggufAlignmentLimit = 1 << 20
+	ggufNestingLimit   = 4
+)
+
+// ggufFile is a parsed GGUF header: metadata, and the tensors under their names
+// in the file.
+type ggufFile struct {
+	metadata map[string]ggufValue
+	tensors  []stored
+}
+
+// openGGUF maps the file and gives its tensors their Hugging Face names.
+func (c *Checkpoint) openGGUF() error {
+	data, err := c.mapWeights(c.path)
+	if err != nil {
+		return err
+	}
+	file, err := parseGGUF(data)
+	if err != nil {
+		return err
+	}
+	if err := c.addGGUF(file); err != nil {
+		return err
+	}
+	if c.config, err = c.ggufConfig(file); err != nil {
+		return err
+	}
+	c.vocabulary, err = readVocabulary(file.metadata)
+	return err
+}
+
+func (c *Checkpoint) addGGUF(file *ggufFile) error {
+	for _, s := range file.tensors {
+		s.file = filepath.Base(c.path)
+		name := s.name
+		if translated, ok := huggingFaceName(s.name); ok {
+			name = translated
+		}
+		if err := c.add(name, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parseGGUF reads the layout of a file: magic, version, the two counts, the
+// metadata, the tensor descriptions, and the tensors' bytes, each aligned.
+// Format: the ggml project's docs/gguf.md, versions 2 and 3.
+func parseGGUF(data []byte) (*ggufFile, error) {
+	r := &ggufReader{data: data}
+	magic, version := r.bytes(4), r.uint32()
+	switch {
+	case r.err != nil || string(magic) != "GGUF":
+		return nil, corrupt("not a GGUF file: it does not begin with GGUF")
+	case version == 2<<24 || version == 3<<24:
+		return nil, fmt.Errorf("big-endian GGUF is not supported")
+	case version != 2 && version != 3:
+		return nil, fmt.Errorf("GGUF version %d is not supported: versions 2 and 3 are", version)
+	}
+	tensorCount, metadataCount := r.uint64(), r.uint64()
+	file := &ggufFile{}
+	var err error
+	if file.metadata, err = readMetadata(r, metadataCount); err != nil {
+		return nil, err
+	}
+	if split, ok := file.metadata["split.count"].uint(); ok && split > 1 {
+		return nil, fmt.Errorf("this is one of %d parts of a split GGUF: join them with llama-gguf-split --merge", split)
+	}
+	alignment, err := ggufAlignment(file.metadata)
+	if err != nil {
+		return nil, err
+	}
+	placed, err := readDescriptions(r, tensorCount)
+	if err != nil {
+		return nil, err
+	}
+	file.tensors, err = placeGGUF(placed, data, r.offset, alignment)
+	return file, err
+}
+
+func readMetadata(r *ggufReader, count uint64) (map[string]ggufValue, error) {
+	metadata := map[string]ggufValue{}
+	for i := uint64(0); i < count; i++ {
+		key := r.string()
+		value := r.value(r.uint32(), 0)
+		if r.err != nil {
+			return nil, fmt.Errorf("metadata entry %d of %d (%.60q): %w", i+1, count, key, r.err)
+		}
+		if _, twice := metadata[key]; twice {
+			return nil, corrupt("metadata key %.60q appears twice", key)
+		}
+		metadata[key] = value
+	}
+	return metadata, nil
+}
+
+func ggufAlignment(metadata map[string]ggufValue) (int, error) {
+	value, stated := metadata["general.alignment"]
+	if !stated {
+		return 32, nil
+	}
+	alignment, ok := value.uint()
+	if !ok || alignment == 0 || alignment > ggufAlignmentLimit || alignment&(alignment-1) != 0 {
+		return 0, corrupt("general.alignment is not a power of two up to %d", ggufAlignmentLimit)
+	}
+	return int(alignment), nil
+}
+
+// ggufPlaced is a tensor description: offset counts from the tensor area.
+type ggufPlaced struct {
+	stored
+	offset, size uint64
+}
+
+func readDescriptions(r *ggufReader, count uint64) ([]ggufPlaced, error) {
+	var placed []ggufPlaced
+	seen := map[string]bool{}
+	for i := uint64(0); i < count; i++ {
+		p, err := readDescription(r)
+		if err != nil {
+			return nil, fmt.Errorf("tensor %d of %d: %w", i+1, count, err)
+		}
+		if seen[p.name] {
+			return nil, fmt.Errorf("%w: %w", ErrCorrupt, &DuplicateTensorError{Tensor: p.name, First: "its header", Second: "its header"})
+		}
+		seen[p.name] = true
+		placed = append(placed, p)
+	}
+	return placed, nil
+}
+
+func readDescription(r *ggufReader) (ggufPlaced, error) {
+	name := r.string()
+	rank := r.uint32()
+	if r.err == nil && rank > ggufRankLimit {
+		return ggufPlaced{}, corrupt("%.60q: %d dimensions", name, rank)
+	}
+	claimed := make([]uint64, min(rank, ggufRankLimit))
+	for i := range claimed {
+		claimed[i] = r.uint64()
+	}
+	// GGUF counts dimensions from the fastest.
+	slices.Reverse(claimed)
+	kind, offset := r.uint32(), r.uint64()
+	if r.err != nil {
+		return ggufPlaced{}, r.err
+	}
+	shape, elements, err := checkedShape(name, claimed)
+	if err != nil {
+		return ggufPlaced{}, err
+	}
+	p := ggufPlaced{stored: stored{name: name, shape: shape}, offset: offset}
+	t := ggmlTypeOf(kind)
+	if t.dtype == nil {
+		p.foreign = t.name
+	} else {
+		p.dtype = *t.dtype
+	}
+	if t.block == 0 {
+		return p, nil
+	}
+	if elements%t.block != 0 || (len(shape) > 0 && shape[len(shape)-1]%t.block != 0) {
+		return ggufPlaced{}, corrupt("tensor %s: shape %v does not fill blocks of %d (%s)", name, shape, t.block, t.name)
+	}
+	if elements/t.block > math.MaxInt64/t.bytes {
+		return ggufPlaced{}, corrupt("tensor %s: shape %v", name, shape)
+	}
+	p.size = uint64(elements/t.block) * uint64(t.bytes)
+	return p, nil
+}
+
+// placeGGUF cuts the tensors out of the file, whose tensor area begins at the
+// first aligned byte after the header.
+func placeGGUF(placed []ggufPlaced, data []byte, headerEnd, alignment int) ([]stored, error) {
+	start := (headerEnd + alignment - 1) &^ (alignment - 1)
+	if start > len(data) && len(placed) > 0 {
+		return nil, corrupt("truncated: no byte follows the header")
+	}
+	area := data[min(start, len(data)):]
+	slices.SortStableFunc(placed, func(a, b ggufPlaced) int { return cmp.Compare(a.offset, b.offset) })
+	tensors := make([]stored, 0, len(placed))
+	end := uint64(0)
+	for _, p := range placed {
+		switch {
+		case p.offset%uint64(alignment) != 0:
+			return nil, corrupt("tensor %s begins at byte %d, not a multiple of %d", p.name, p.offset, alignment)
+		case p.offset < end:
+			return nil, corrupt("tensor %s overlaps the one before it", p.name)
+		case p.offset > uint64(len(area)) || p.size > uint64(len(area))-p.offset:
+			return nil, corrupt("truncated: tensor %s ends beyond the file's %d bytes", p.name, len(data))
+		}
+		end = p.offset + p.size
+		p.data = area[p.offset:end:end]
+		tensors = append(tensors, p.stored)
+	}
+	return tensors, nil
+}
+
+// ggmlType is a ggml element type: elements are stored block by block. A nil
+// dtype is a type that cannot be used, a zero block one of unknown size.
+type ggmlType struct {
+	name         string
+	dtype        *tensor.DType
+	block, bytes int
+}
+
+func ggmlTypeOf(kind uint32) ggmlType {
+	known := map[uint32]tensor.DType{
+		0: tensor.F32, 1: tensor.F16, 2: tensor.Q4_0, 3: tensor.Q4_1, 8: tensor.Q8_0, 26: tensor.I32, 30: tensor.BF16,
+	}
+	if dtype, ok := known[kind]; ok {
+		block, bytes := dtype.Block()
+		return ggmlType{name: dtype.String(), dtype: &dtype, block: block, bytes: bytes}
+	}
+	return foreignGGMLType(kind)
+}
