@@ -35,6 +35,9 @@ func InvFreq(c Config) (freq []float32, scale float32, err error) {
 		return freq, 1, nil
 	}
 	s := *c.RopeScaling
+	if s.Type == "divisors" {
+		return divided(freq, s.Divisors)
+	}
 	if s.Factor <= 0 {
 		return nil, 0, fmt.Errorf("config: rope scaling %q: factor %v is not positive", s.Type, s.Factor)
 	}
@@ -51,6 +54,17 @@ func InvFreq(c Config) (freq []float32, scale float32, err error) {
 		return freq, yarn(freq, c), nil
 	}
 	return nil, 0, fmt.Errorf("config: rope scaling %q is not supported (linear, llama3, yarn)", s.Type)
+}
+
+// divided applies a scaling that the checkpoint stores worked out.
+func divided(freq, divisors []float32) ([]float32, float32, error) {
+	if len(divisors) != len(freq) {
+		return nil, 0, fmt.Errorf("config: %d rope divisors for %d frequencies", len(divisors), len(freq))
+	}
+	for i, d := range divisors {
+		freq[i] /= d
+	}
+	return freq, 1, nil
 }
 
 // llama3 divides the frequencies of long wavelengths by the factor, keeps the
