@@ -10,47 +10,61 @@ import (
 // blockLength is the number of values in a block of the Q types.
 const blockLength = 32
 
-// Dequantize returns a tensor's values, row-major. The blocks are ggml's: a
-// scale d in F16, for Q4_1 then a minimum m in F16, then the quants. Byte j of
-// a 4-bit block holds value j in its low and value j+16 in its high half.
-//
-//	Q8_0: d·q, q an int8    Q4_0: d·(q-8)    Q4_1: d·q+m
+// Dequantize returns a tensor's values, row-major.
 func Dequantize(h tensor.Host) []float32 {
 	block, size := h.DType.Block()
 	values := make([]float32, len(h.Data)/size*block)
-	for i := range len(h.Data) / size {
-		into, from := values[i*block:(i+1)*block], h.Data[i*size:(i+1)*size]
-		switch h.DType {
-		case tensor.F32:
-			into[0] = math.Float32frombits(binary.LittleEndian.Uint32(from))
-		case tensor.F16:
-			into[0] = float16(binary.LittleEndian.Uint16(from))
-		case tensor.BF16:
-			into[0] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(from)) << 16)
-		case tensor.I32:
-			into[0] = float32(int32(binary.LittleEndian.Uint32(from)))
-		case tensor.Q8_0:
-			dequantizeQ8(into, from)
-		case tensor.Q4_0:
-			dequantizeQ4(into, from[2:], -8, 0, blockScale(from))
-		case tensor.Q4_1:
-			dequantizeQ4(into, from[4:], 0, blockScale(from[2:]), blockScale(from))
-		}
-	}
+	dequantize(values, h.DType, h.Data)
 	return values
 }
 
-func blockScale(from []byte) float32 { return float16(binary.LittleEndian.Uint16(from)) }
-
-func dequantizeQ8(into []float32, block []byte) {
-	d := blockScale(block)
-	for j, q := range block[2:] {
-		into[j] = d * float32(int8(q))
+// dequantize widens whole elements or blocks. The blocks are ggml's: a scale d
+// in F16, for Q4_1 then a minimum m in F16, then the quants. Byte j of a 4-bit
+// block holds value j in its low and value j+16 in its high half.
+//
+//	Q8_0: d·q, q an int8    Q4_0: d·(q-8)    Q4_1: d·q+m
+func dequantize(values []float32, dtype tensor.DType, data []byte) {
+	switch dtype {
+	case tensor.F32:
+		for i := range values {
+			values[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
+		}
+	case tensor.F16:
+		for i := range values {
+			values[i] = float16(binary.LittleEndian.Uint16(data[2*i:]))
+		}
+	case tensor.BF16:
+		for i := range values {
+			values[i] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(data[2*i:])) << 16)
+		}
+	case tensor.I32:
+		for i := range values {
+			values[i] = float32(int32(binary.LittleEndian.Uint32(data[4*i:])))
+		}
+	default:
+		_, size := dtype.Block()
+		for i := range len(values) / blockLength {
+			dequantizeBlock(values[i*blockLength:(i+1)*blockLength], dtype, data[i*size:(i+1)*size])
+		}
 	}
 }
 
-// dequantizeQ4 sets each value to d·(q+shift)+m.
-func dequantizeQ4(into []float32, quants []byte, shift int, m, d float32) {
+func dequantizeBlock(into []float32, dtype tensor.DType, block []byte) {
+	d := float16(binary.LittleEndian.Uint16(block))
+	switch dtype {
+	case tensor.Q8_0:
+		for j, q := range block[2:] {
+			into[j] = d * float32(int8(q))
+		}
+	case tensor.Q4_0:
+		dequantizeNibbles(into, block[2:], d, -8, 0)
+	case tensor.Q4_1:
+		dequantizeNibbles(into, block[4:], d, 0, float16(binary.LittleEndian.Uint16(block[2:])))
+	}
+}
+
+// dequantizeNibbles sets each value to d·(q+shift)+m.
+func dequantizeNibbles(into []float32, quants []byte, d float32, shift int, m float32) {
 	for j, pair := range quants {
 		// The conversion rounds the product: a fused multiply-add would differ
 		// from ggml in the last bit.

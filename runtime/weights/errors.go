@@ -8,6 +8,9 @@ import (
 // The faults of a checkpoint that need no further detail. Each is wrapped with
 // the path, and the tensor where there is one.
 var (
+	// ErrBadCheckpoint is every refusal of a checkpoint for what it holds or
+	// lacks, whatever the finer error beside it; failures to read are not.
+	ErrBadCheckpoint = errors.New("unusable checkpoint")
 	// ErrPointer: a file holds the text that Git LFS leaves in place of weights
 	// it has not fetched.
 	ErrPointer = errors.New("LFS pointer, not weights: fetch the real file (git lfs pull, or cr download)")
@@ -23,6 +26,11 @@ var (
 func corrupt(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrCorrupt, fmt.Sprintf(format, args...))
 }
+
+// refusal marks an error as [ErrBadCheckpoint] without changing its words.
+type refusal struct{ error }
+
+func (r refusal) Unwrap() []error { return []error{ErrBadCheckpoint, r.error} }
 
 // MissingShardError reports a shard that the index names and the folder lacks.
 type MissingShardError struct{ Shard string }

@@ -25,7 +25,7 @@ func (c *Checkpoint) openFolder() error {
 	if _, err := os.Stat(filepath.Join(c.path, singleFile)); err == nil {
 		load = func() error { return c.loadShard(singleFile, nil) }
 	} else if _, err := os.Stat(filepath.Join(c.path, indexFile)); err != nil {
-		return fmt.Errorf("no %s and no %s in the folder", singleFile, indexFile)
+		return c.withoutWeights()
 	}
 	config, err := readFolderConfig(c.path)
 	if err != nil {
@@ -36,6 +36,16 @@ func (c *Checkpoint) openFolder() error {
 		return err
 	}
 	return c.resolveTie()
+}
+
+// withoutWeights explains a folder that has no safetensors.
+func (c *Checkpoint) withoutWeights() error {
+	for _, old := range []string{"pytorch_model.bin", "pytorch_model.bin.index.json"} {
+		if _, err := os.Stat(filepath.Join(c.path, old)); err == nil {
+			return fmt.Errorf("only torch pickles (%s), not supported yet: save the model as safetensors", old)
+		}
+	}
+	return fmt.Errorf("no %s and no %s in the folder", singleFile, indexFile)
 }
 
 // loadIndex loads the tensors that the index lists, each from its shard alone.

@@ -6,13 +6,14 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-
-	"github.com/coderl/cr/runtime/tensor"
 )
 
-// Limits on what a GGUF header may claim beyond the file's length, which bounds
-// every count anyway.
+// Limits on what a GGUF header may claim, far above real files. The file's
+// length bounds every count besides.
 const (
+	ggufMetadataLimit  = 1 << 16
+	ggufTensorLimit    = 1 << 17
+	ggufNameLimit      = 1<<16 - 1 // the format's own, for keys
 	ggufRankLimit      = 4
 	ggufAlignmentLimit = 1 << 20
 	ggufNestingLimit   = 4
@@ -38,10 +39,10 @@ func (c *Checkpoint) openGGUF() error {
 	if err := c.addGGUF(file); err != nil {
 		return err
 	}
-	if c.config, err = c.ggufConfig(file); err != nil {
+	if c.vocabulary, err = readVocabulary(file.metadata); err != nil {
 		return err
 	}
-	c.vocabulary, err = readVocabulary(file.metadata)
+	c.config, err = c.ggufConfig(file)
 	return err
 }
 
@@ -95,9 +96,12 @@ func parseGGUF(data []byte) (*ggufFile, error) {
 }
 
 func readMetadata(r *ggufReader, count uint64) (map[string]ggufValue, error) {
+	if count > ggufMetadataLimit {
+		return nil, corrupt("%d metadata entries, at most %d are allowed", count, ggufMetadataLimit)
+	}
 	metadata := map[string]ggufValue{}
 	for i := uint64(0); i < count; i++ {
-		key := r.string()
+		key := r.name()
 		value := r.value(r.uint32(), 0)
 		if r.err != nil {
 			return nil, fmt.Errorf("metadata entry %d of %d (%.60q): %w", i+1, count, key, r.err)
@@ -129,6 +133,9 @@ type ggufPlaced struct {
 }
 
 func readDescriptions(r *ggufReader, count uint64) ([]ggufPlaced, error) {
+	if count > ggufTensorLimit {
+		return nil, corrupt("%d tensors, at most %d are allowed", count, ggufTensorLimit)
+	}
 	var placed []ggufPlaced
 	seen := map[string]bool{}
 	for i := uint64(0); i < count; i++ {
@@ -137,7 +144,7 @@ func readDescriptions(r *ggufReader, count uint64) ([]ggufPlaced, error) {
 			return nil, fmt.Errorf("tensor %d of %d: %w", i+1, count, err)
 		}
 		if seen[p.name] {
-			return nil, fmt.Errorf("%w: %w", ErrCorrupt, &DuplicateTensorError{Tensor: p.name, First: "its header", Second: "its header"})
+			return nil, fmt.Errorf("%w: %w", ErrCorrupt, &DuplicateTensorError{Tensor: p.name, First: "the header", Second: "the header"})
 		}
 		seen[p.name] = true
 		placed = append(placed, p)
@@ -146,7 +153,7 @@ func readDescriptions(r *ggufReader, count uint64) ([]ggufPlaced, error) {
 }
 
 func readDescription(r *ggufReader) (ggufPlaced, error) {
-	name := r.string()
+	name := r.name()
 	rank := r.uint32()
 	if r.err == nil && rank > ggufRankLimit {
 		return ggufPlaced{}, corrupt("%.60q: %d dimensions", name, rank)
@@ -161,22 +168,25 @@ func readDescription(r *ggufReader) (ggufPlaced, error) {
 	if r.err != nil {
 		return ggufPlaced{}, r.err
 	}
+	return describe(name, claimed, ggmlTypeOf(kind), offset)
+}
+
+// describe checks a tensor's claims against each other and works out its size;
+// 0 for a type whose blocks are unknown.
+func describe(name string, claimed []uint64, t ggmlType, offset uint64) (ggufPlaced, error) {
 	shape, elements, err := checkedShape(name, claimed)
 	if err != nil {
 		return ggufPlaced{}, err
 	}
-	p := ggufPlaced{stored: stored{name: name, shape: shape}, offset: offset}
-	t := ggmlTypeOf(kind)
-	if t.dtype == nil {
+	p := ggufPlaced{stored: stored{name: name, shape: shape, dtype: t.dtype}, offset: offset}
+	if t.foreign {
 		p.foreign = t.name
-	} else {
-		p.dtype = *t.dtype
 	}
 	if t.block == 0 {
 		return p, nil
 	}
-	if elements%t.block != 0 || (len(shape) > 0 && shape[len(shape)-1]%t.block != 0) {
-		return ggufPlaced{}, corrupt("tensor %s: shape %v does not fill blocks of %d (%s)", name, shape, t.block, t.name)
+	if rowLength := append([]int{1}, shape...)[len(shape)]; rowLength%t.block != 0 {
+		return ggufPlaced{}, corrupt("tensor %s: rows of %d values do not fill blocks of %d (%s)", name, rowLength, t.block, t.name)
 	}
 	if elements/t.block > math.MaxInt64/t.bytes {
 		return ggufPlaced{}, corrupt("tensor %s: shape %v", name, shape)
@@ -210,23 +220,4 @@ func placeGGUF(placed []ggufPlaced, data []byte, headerEnd, alignment int) ([]st
 		tensors = append(tensors, p.stored)
 	}
 	return tensors, nil
-}
-
-// ggmlType is a ggml element type: elements are stored block by block. A nil
-// dtype is a type that cannot be used, a zero block one of unknown size.
-type ggmlType struct {
-	name         string
-	dtype        *tensor.DType
-	block, bytes int
-}
-
-func ggmlTypeOf(kind uint32) ggmlType {
-	known := map[uint32]tensor.DType{
-		0: tensor.F32, 1: tensor.F16, 2: tensor.Q4_0, 3: tensor.Q4_1, 8: tensor.Q8_0, 26: tensor.I32, 30: tensor.BF16,
-	}
-	if dtype, ok := known[kind]; ok {
-		block, bytes := dtype.Block()
-		return ggmlType{name: dtype.String(), dtype: &dtype, block: block, bytes: bytes}
-	}
-	return foreignGGMLType(kind)
 }

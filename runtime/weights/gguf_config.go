@@ -1,14 +1,12 @@
 package weights
 
 import (
-	"encoding/binary"
-	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/coderl/cr/runtime/model"
-	"github.com/coderl/cr/runtime/tensor"
 )
 
 // ropeDivisors is the tensor that holds Llama 3's rope scaling, worked out.
@@ -46,16 +44,16 @@ func (k *ggufKeys) int(key string, otherwise ...int) int {
 }
 
 func (k *ggufKeys) repeated(key string, array ggufValue) ggufValue {
-	values, ok := array.scalars()
-	if !ok || len(values) == 0 {
+	if array.length() == 0 {
 		return ggufValue{}
 	}
-	for _, v := range values {
-		if string(v.raw) != string(values[0].raw) && k.err == nil {
+	first := array.at(0)
+	for i := range array.length() {
+		if string(array.at(i).raw) != string(first.raw) && k.err == nil {
 			k.err = &UnsupportedOptionError{Option: k.arch + "." + key, Value: "different from layer to layer"}
 		}
 	}
-	return values[0]
+	return first
 }
 
 func (k *ggufKeys) float(key string, otherwise float64) float64 {
@@ -97,7 +95,7 @@ func (c *Checkpoint) ggufConfig(file *ggufFile) (model.Config, error) {
 		TieEmbeddings: !c.Has(outputHead),
 		AttentionBias: c.Has("model.layers.0.self_attn.q_proj.bias"),
 		MLPBias:       c.Has("model.layers.0.mlp.gate_proj.bias"),
-		EOS:           ggufEOS(file.metadata),
+		EOS:           endIDs(file.metadata, c.vocabulary),
 		BOS:           tokenID(file.metadata, "bos_token_id"),
 	}
 	config.KVHeads = k.int("attention.head_count_kv", config.Heads)
@@ -168,14 +166,10 @@ func (c *Checkpoint) ropeDivisors() ([]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h.DType != tensor.F32 {
-		return nil, &UnsupportedTypeError{Tensor: ropeDivisors, Type: h.DType.String()}
-	}
-	divisors := make([]float32, len(h.Data)/4)
-	for i := range divisors {
-		divisors[i] = math.Float32frombits(binary.LittleEndian.Uint32(h.Data[4*i:]))
-		if !(divisors[i] > 0) {
-			return nil, corrupt("%s: entry %d is %v", ropeDivisors, i, divisors[i])
+	divisors := Dequantize(h)
+	for i, divisor := range divisors {
+		if !(divisor > 0) {
+			return nil, corrupt("tensor %s: entry %d is %v", ropeDivisors, i, divisor)
 		}
 	}
 	return divisors, nil
@@ -193,8 +187,16 @@ func (c *Checkpoint) markPaired(config model.Config) error {
 		default:
 			continue
 		}
-		if len(s.shape) == 0 || s.shape[0] != heads*config.HeadDim {
-			return fmt.Errorf("%s: %w", s.name, corrupt("shape %v for %d heads of %d", s.shape, heads, config.HeadDim))
+		want := slices.Clone(s.shape)
+		if len(want) > 0 {
+			want[0] = heads * config.HeadDim
+		}
+		// A vector of blocks has no whole rows to move.
+		if block, _ := s.dtype.Block(); len(want) == 1 && block > 1 {
+			return &UnsupportedTypeError{Tensor: s.name, Type: s.dtype.String()}
+		}
+		if len(want) == 0 || s.shape[0] != want[0] {
+			return &ShapeError{Tensor: s.name, Want: want, Got: s.shape}
 		}
 		s.pairedHeads = heads
 		c.tensors[name] = s

@@ -1,7 +1,7 @@
 package weights
 
 import (
-	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -34,7 +34,8 @@ func huggingFaceName(name string) (string, bool) {
 // isDecimal accepts a number in its one canonical form, so that two names in
 // the file cannot become the same one.
 func isDecimal(s string) bool {
-	return regexp.MustCompile(`^(0|[1-9][0-9]{0,5})$`).MatchString(s)
+	n, err := strconv.ParseUint(s, 10, 16)
+	return err == nil && strconv.FormatUint(n, 10) == s
 }
 
 func layerPart(name string) string {

@@ -1,6 +1,47 @@
 package weights
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/coderl/cr/runtime/tensor"
+)
+
+// ggmlType is a ggml element type: elements are stored block by block. A
+// foreign one has no dtype; a zero block is one of unknown size.
+type ggmlType struct {
+	name         string
+	dtype        tensor.DType
+	foreign      bool
+	block, bytes int
+}
+
+// ggmlTypeOf returns the type of a number in the file (enum ggml_type).
+func ggmlTypeOf(kind uint32) ggmlType {
+	switch kind {
+	case 0:
+		return nativeType(tensor.F32)
+	case 1:
+		return nativeType(tensor.F16)
+	case 2:
+		return nativeType(tensor.Q4_0)
+	case 3:
+		return nativeType(tensor.Q4_1)
+	case 8:
+		return nativeType(tensor.Q8_0)
+	case 26:
+		return nativeType(tensor.I32)
+	case 30:
+		return nativeType(tensor.BF16)
+	}
+	t := foreignGGMLType(kind)
+	t.foreign = true
+	return t
+}
+
+func nativeType(dtype tensor.DType) ggmlType {
+	block, bytes := dtype.Block()
+	return ggmlType{name: dtype.String(), dtype: dtype, block: block, bytes: bytes}
+}
 
 // foreignGGMLType names the element types that no kernel handles, with the size
 // of their blocks, so that a file holding some is still checked whole.

@@ -115,17 +115,18 @@ func (v ggufValue) strings() ([]string, bool) {
 	return values, r.err == nil
 }
 
-// scalars returns the elements of an array of a fixed-size type.
-func (v ggufValue) scalars() ([]ggufValue, bool) {
+// length returns the number of elements of an array of a fixed-size type.
+func (v ggufValue) length() int {
+	if v.kind != ggufArray || scalarSize(v.element) == 0 {
+		return 0
+	}
+	return int(v.count)
+}
+
+// at returns element i of an array of a fixed-size type.
+func (v ggufValue) at(i int) ggufValue {
 	size := scalarSize(v.element)
-	if v.kind != ggufArray || size == 0 {
-		return nil, false
-	}
-	values := make([]ggufValue, v.count)
-	for i := range values {
-		values[i] = ggufValue{present: true, kind: v.element, raw: v.raw[i*size : (i+1)*size]}
-	}
-	return values, true
+	return ggufValue{present: true, kind: v.element, raw: v.raw[i*size : (i+1)*size]}
 }
 
 // ggufReader reads little-endian values in order. The first fault sticks; what
@@ -166,6 +167,15 @@ func (r *ggufReader) uint64() uint64 {
 	return binary.LittleEndian.Uint64(b)
 }
 
+// name reads a key or a tensor's name.
+func (r *ggufReader) name() string {
+	length := r.uint64()
+	if r.err == nil && length > ggufNameLimit {
+		r.err = corrupt("a name of %d bytes at byte %d", length, r.offset)
+	}
+	return string(r.bytes(length))
+}
+
 func (r *ggufReader) string() string { return string(r.bytes(r.uint64())) }
 
 // value reads one value of a type; depth counts the arrays around it.
@@ -190,7 +200,7 @@ func (r *ggufReader) array(v *ggufValue, depth int) {
 	v.element, v.count = r.uint32(), r.uint64()
 	start := r.offset
 	if size := uint64(scalarSize(v.element)); size != 0 {
-		if v.count > uint64(len(r.data))/size {
+		if r.err == nil && v.count > uint64(len(r.data))/size {
 			r.err = corrupt("truncated: an array of %d values at byte %d of %d", v.count, start, len(r.data))
 			return
 		}

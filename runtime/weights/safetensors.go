@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 
@@ -84,7 +85,7 @@ func parseSafetensorsHeader(header []byte) ([]safetensorsEntry, error) {
 		}
 		name, _ := key.(string)
 		if seen[name] {
-			return nil, fmt.Errorf("%w: %w", ErrCorrupt, &DuplicateTensorError{Tensor: name, First: "its header", Second: "its header"})
+			return nil, fmt.Errorf("%w: %w", ErrCorrupt, &DuplicateTensorError{Tensor: name, First: "the header", Second: "the header"})
 		}
 		seen[name] = true
 		entry := safetensorsEntry{name: name}
@@ -101,6 +102,9 @@ func parseSafetensorsHeader(header []byte) ([]safetensorsEntry, error) {
 	}
 	if _, err := decoder.Token(); err != nil {
 		return nil, corrupt("header: %v", err)
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return nil, corrupt("header: more than one JSON value")
 	}
 	return entries, nil
 }

@@ -62,24 +62,26 @@ func readVocabulary(metadata map[string]ggufValue) (*Vocabulary, error) {
 
 // readPerToken reads the two lists that run beside the tokens.
 func (v *Vocabulary) readPerToken(metadata map[string]ggufValue) error {
-	types, _ := metadata["tokenizer.ggml.token_type"].scalars()
-	for _, value := range types {
-		n, ok := value.int()
+	types, scores := metadata["tokenizer.ggml.token_type"], metadata["tokenizer.ggml.scores"]
+	if n := types.length(); types.present && n != len(v.Tokens) {
+		return corrupt("%d token types for %d tokens", n, len(v.Tokens))
+	}
+	if n := scores.length(); scores.present && n != len(v.Tokens) {
+		return corrupt("%d scores for %d tokens", n, len(v.Tokens))
+	}
+	for i := range types.length() {
+		kind, ok := types.at(i).int()
 		if !ok {
 			return corrupt("tokenizer.ggml.token_type is not a list of integers")
 		}
-		v.Types = append(v.Types, int32(n))
+		v.Types = append(v.Types, int32(kind))
 	}
-	scores, _ := metadata["tokenizer.ggml.scores"].scalars()
-	for _, value := range scores {
-		f, ok := value.float()
+	for i := range scores.length() {
+		score, ok := scores.at(i).float()
 		if !ok {
 			return corrupt("tokenizer.ggml.scores is not a list of numbers")
 		}
-		v.Scores = append(v.Scores, float32(f))
-	}
-	if (len(types) != 0 && len(types) != len(v.Tokens)) || (len(scores) != 0 && len(scores) != len(v.Tokens)) {
-		return corrupt("%d tokens, %d token types, %d scores", len(v.Tokens), len(types), len(scores))
+		v.Scores = append(v.Scores, float32(score))
 	}
 	return nil
 }
@@ -93,11 +95,11 @@ func tokenID(metadata map[string]ggufValue, key string) int32 {
 	return int32(id)
 }
 
-// ggufEOS returns every id that ends a sequence: those the file names, and the
+// endIDs returns every id that ends a sequence: those the file names, and the
 // control tokens that end a turn or a text in the supported families. GGUF has
 // no place for the list in generation_config.json, so that, like llama.cpp, one
 // goes by their spelling.
-func ggufEOS(metadata map[string]ggufValue) []int32 {
+func endIDs(metadata map[string]ggufValue, v *Vocabulary) []int32 {
 	var ids []int32
 	add := func(id int32) {
 		if id >= 0 && !slices.Contains(ids, id) {
@@ -107,13 +109,11 @@ func ggufEOS(metadata map[string]ggufValue) []int32 {
 	for _, key := range []string{"eos_token_id", "eot_token_id", "eom_token_id"} {
 		add(tokenID(metadata, key))
 	}
-	tokens, _ := metadata["tokenizer.ggml.tokens"].strings()
-	types, _ := metadata["tokenizer.ggml.token_type"].scalars()
-	for i, token := range tokens {
-		if !endsSequence(token) || i >= len(types) {
-			continue
-		}
-		if kind, ok := types[i].int(); ok && kind == controlToken {
+	if v == nil {
+		return ids
+	}
+	for i, kind := range v.Types {
+		if kind == controlToken && endsSequence(v.Tokens[i]) {
 			add(int32(i))
 		}
 	}

@@ -9,6 +9,7 @@ package weights
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -47,13 +48,19 @@ type stored struct {
 
 // Open opens a folder in Hugging Face layout (config.json beside
 // model.safetensors, or model.safetensors.index.json and its shards) or a .gguf
-// file. It reads the headers, not the weights.
+// file. It reads the headers, not the weights. What it refuses is
+// [ErrBadCheckpoint] and one of the finer errors of this package.
 func Open(path string) (*Checkpoint, error) {
 	c := &Checkpoint{path: path, tensors: map[string]stored{}}
-	if err := c.open(); err != nil {
-		return nil, errors.Join(fmt.Errorf("open model %s: %w", path, err), c.Close())
+	err := c.open()
+	if err == nil {
+		return c, nil
 	}
-	return c, nil
+	err = fmt.Errorf("open model %s: %w", path, err)
+	if system := (*fs.PathError)(nil); !errors.As(err, &system) {
+		err = refusal{err}
+	}
+	return nil, errors.Join(err, c.Close())
 }
 
 func (c *Checkpoint) open() error {
@@ -112,10 +119,10 @@ func (c *Checkpoint) Has(name string) bool {
 func (c *Checkpoint) Tensor(name string) (tensor.Host, error) {
 	s, ok := c.tensors[name]
 	if !ok {
-		return tensor.Host{}, fmt.Errorf("%s: %w", c.path, &MissingTensorError{Tensor: name})
+		return tensor.Host{}, refusal{fmt.Errorf("%s: %w", c.path, &MissingTensorError{Tensor: name})}
 	}
 	if s.foreign != "" {
-		return tensor.Host{}, fmt.Errorf("%s: %w", c.path, &UnsupportedTypeError{Tensor: s.name, Type: s.foreign})
+		return tensor.Host{}, refusal{fmt.Errorf("%s: %w", c.path, &UnsupportedTypeError{Tensor: s.name, Type: s.foreign})}
 	}
 	data := s.data
 	if s.pairedHeads != 0 {
@@ -139,7 +146,7 @@ func CheckShape(name string, h tensor.Host, want ...int) error {
 	if slices.Equal(h.Shape, want) {
 		return nil
 	}
-	return &ShapeError{Tensor: name, Want: want, Got: h.Shape}
+	return refusal{&ShapeError{Tensor: name, Want: want, Got: h.Shape}}
 }
 
 // mapWeights maps a weight file for the life of the checkpoint.
