@@ -8,7 +8,7 @@ demo_model := justfile_directory() / "build/demo/SmolLM2-135M-Instruct.Q4_1.gguf
 
 # List the recipes.
 @_help:
-    just --list --unsorted --justfile {{ justfile() }}
+    {{ just_executable() }} --list --unsorted --justfile {{ justfile() }}
 
 # A real small model solves bundled problems with a code tool, judged in the sandbox.
 demo: build _demo-model

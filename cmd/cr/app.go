@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/alecthomas/kong"
+)
+
+// app is the whole command line.
+type app struct {
+	JSON    bool             `help:"Print one JSON object as the result."`
+	Quiet   bool             `short:"q" help:"No progress on stderr."`
+	Verbose bool             `short:"v" help:"Log what is done, on stderr."`
+	Version kong.VersionFlag `help:"Print the version."`
+
+	Eval     evalCmd     `cmd:"" help:"Evaluate a model, compare runs, gate a release."`
+	Generate generateCmd `cmd:"" help:"Generate text with the embedded engine."`
+	Score    scoreCmd    `cmd:"" help:"Log-probabilities of given text or token ids."`
+	Sandbox  sandboxCmd  `cmd:"" help:"Run programs in the isolated sandbox."`
+}
+
+const description = `Build code datasets, evaluate and train code models, judge their programs.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, 3 a gate did not pass,
+4 finished with samples that could not be judged, 130 interrupted.`
+
+// run parses args, runs the command, and returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var a app
+	parser, err := kong.New(&a,
+		kong.Name("cr"),
+		kong.Description(description),
+		kong.Vars{"version": "cr " + version},
+		kong.Writers(stdout, stderr),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Exit(func(code int) { panic(exitRequest(code)) }),
+	)
+	if err != nil {
+		fmt.Fprintln(stderr, "cr:", err)
+		return exitFailed
+	}
+	return withExitRequest(func() int {
+		parsed, err := parser.Parse(args)
+		if err != nil {
+			return report(stderr, &usageError{err})
+		}
+		c := newConsole(&a, stdout, stderr)
+		parsed.BindTo(ctx, (*context.Context)(nil))
+		return report(stderr, interruptedIf(ctx, parsed.Run(c)))
+	})
+}
+
+// exitRequest carries Kong's wish to end early (--help, --version) out of its
+// hooks, so that only main exits.
+type exitRequest int
+
+func withExitRequest(f func() int) (code int) {
+	defer func() {
+		if r := recover(); r != nil {
+			request, ok := r.(exitRequest)
+			if !ok {
+				panic(r)
+			}
+			code = int(request)
+		}
+	}()
+	return f()
+}
+
+// interruptedIf marks an error that a signal caused, whatever wrapped it.
+func interruptedIf(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil && !errors.Is(err, context.Canceled) {
+		return errors.Join(err, context.Canceled)
+	}
+	return err
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/coderl/cr/datasets/hub"
+	"github.com/coderl/cr/runtime"
+	"github.com/coderl/cr/runtime/weights"
+)
+
+// defaultModel is used when neither --model nor CR_MODEL names one.
+const defaultModel = "hub:Qwen/Qwen3-1.7B"
+
+// cacheFlags say where the hub's cache is, as huggingface_hub decides it.
+type cacheFlags struct {
+	HubCache string `hidden:"" env:"HF_HUB_CACHE"`
+	HFHome   string `hidden:"" env:"HF_HOME" name:"hf-home"`
+	XDGCache string `hidden:"" env:"XDG_CACHE_HOME" name:"xdg-cache"`
+}
+
+// hubCache returns the folder that holds models--ORG--NAME.
+func (f cacheFlags) hubCache() (string, error) {
+	switch {
+	case f.HubCache != "":
+		return f.HubCache, nil
+	case f.HFHome != "":
+		return filepath.Join(f.HFHome, "hub"), nil
+	case f.XDGCache != "":
+		return filepath.Join(f.XDGCache, "huggingface", "hub"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find the hub's cache: %w (set HF_HOME)", err)
+	}
+	return filepath.Join(home, ".cache", "huggingface", "hub"), nil
+}
+
+// modelFlags choose the embedded engine's model.
+type modelFlags struct {
+	Model   string `env:"CR_MODEL" placeholder:"MODEL" help:"A folder in Hugging Face layout, a .gguf file, or hub:ORG/NAME[@REV] (default: hub:Qwen/Qwen3-1.7B)."`
+	Threads int    `help:"Compute threads (default: one a core)."`
+	DType   string `name:"dtype" enum:"file,f32,bf16" default:"file" help:"Keep weights as in the file, or convert them: file, f32, bf16."`
+
+	Cache cacheFlags `embed:""`
+}
+
+// path returns the model's folder or file on this machine.
+func (f modelFlags) path() (string, error) {
+	name := f.Model
+	if name == "" {
+		name = defaultModel
+	}
+	repo, isHub := strings.CutPrefix(name, "hub:")
+	if !isHub {
+		if _, err := os.Stat(name); err != nil {
+			return "", usagef("--model %s: no such folder or file; hub models are written hub:ORG/NAME", name)
+		}
+		return name, nil
+	}
+	r, err := hub.Parse(hub.Models, repo)
+	if err != nil {
+		return "", badInput(fmt.Errorf("--model hub:%w", err))
+	}
+	root, err := f.Cache.hubCache()
+	if err != nil {
+		return "", err
+	}
+	dir, _, err := hub.Snapshot(root, r)
+	if errors.Is(err, hub.ErrNotCached) {
+		return "", fmt.Errorf("model %s is not in the cache (%s): name a folder or file with --model, fetch it into the cache, or name a server with --endpoint", name, root)
+	}
+	return dir, err
+}
+
+// open loads the engine.
+func (f modelFlags) open(ctx context.Context, c *console, batch int) (*runtime.Engine, error) {
+	path, err := f.path()
+	if err != nil {
+		return nil, err
+	}
+	c.log.Debug("loading the model", "path", path)
+	engine, err := runtime.Open(ctx, path, runtime.Options{Device: "cpu", Threads: f.Threads, DType: f.DType, MaxBatch: batch})
+	if errors.Is(err, weights.ErrBadCheckpoint) {
+		return nil, badInput(err)
+	}
+	return engine, err
+}
+
+// samplingFlags are the ones every generating command shares.
+type samplingFlags struct {
+	Temperature       float64 `default:"0.6" help:"Sampling temperature; 0 is greedy."`
+	TopP              float64 `default:"0.95" help:"Keep the smallest set of tokens whose probability reaches this."`
+	TopK              int     `default:"0" help:"Keep the K most likely tokens; 0 keeps all."`
+	MinP              float64 `default:"0" help:"Drop tokens below this share of the likeliest one's probability."`
+	RepetitionPenalty float64 `default:"1" help:"Divide the logits of tokens already seen by this; 1 does nothing."`
+	Seed              uint64  `default:"0" help:"Seed; equal seeds give equal text whatever the batch."`
+}
+
+// Validate is called by Kong after parsing.
+func (f samplingFlags) Validate() error {
+	switch {
+	case !(f.Temperature >= 0) || f.Temperature > 100:
+		return fmt.Errorf("--temperature %v: want 0 to 100", f.Temperature)
+	case !(f.TopP > 0 && f.TopP <= 1):
+		return fmt.Errorf("--top-p %v: want above 0, at most 1", f.TopP)
+	case f.TopK < 0:
+		return fmt.Errorf("--top-k %d: want 0 or more", f.TopK)
+	case !(f.MinP >= 0 && f.MinP <= 1):
+		return fmt.Errorf("--min-p %v: want 0 to 1", f.MinP)
+	case !(f.RepetitionPenalty > 0):
+		return fmt.Errorf("--repetition-penalty %v: want above 0", f.RepetitionPenalty)
+	}
+	return nil
+}
