@@ -201,19 +201,19 @@ func jobsOf(code string, task Task) ([]sandbox.Job, *TestResult) {
 }
 
 func callOf(method string, test Test) (*sandbox.Call, error) {
-	args, err := Arguments(test.Input)
-	if err != nil {
+	if err := test.Validate(method); err != nil {
 		return nil, err
 	}
-	if _, err := parseValue(test.Output); err != nil {
-		return nil, fmt.Errorf("expected output: %w", err)
+	args, err := arguments(test.Input)
+	if err != nil {
+		return nil, err
 	}
 	return &sandbox.Call{Class: "Solution", Method: method, Args: args}, nil
 }
 
-// Arguments splits a functional test's input, one JSON value a line, into
+// arguments splits a functional test's input, one JSON value a line, into
 // positional arguments. Empty input is a call without arguments.
-func Arguments(input string) ([]json.RawMessage, error) {
+func arguments(input string) ([]json.RawMessage, error) {
 	if strings.TrimSpace(input) == "" {
 		return nil, nil
 	}

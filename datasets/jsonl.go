@@ -1,0 +1,51 @@
+package datasets
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// maxLine bounds one line of a problem file; LiveCodeBench's largest are some
+// tens of megabytes of compressed tests.
+const maxLine = 512 << 20
+
+// eachLine calls row with every line of r that is not blank, without its end,
+// numbered from 1. The bytes are row's until it returns. Errors name the line.
+func eachLine(ctx context.Context, r io.Reader, row func(number int, line []byte) error) error {
+	reader := bufio.NewReaderSize(r, 1<<20)
+	for number := 1; ; number++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		line, err := readLine(reader)
+		last := errors.Is(err, io.EOF)
+		if err != nil && !last {
+			return fmt.Errorf("line %d: %w", number, err)
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			if err := row(number, line); err != nil {
+				return fmt.Errorf("line %d: %w", number, err)
+			}
+		}
+		if last {
+			return nil
+		}
+	}
+}
+
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return append(line, part...), err
+		}
+		if line = append(line, part...); len(line) > maxLine {
+			return nil, fmt.Errorf("longer than %d MB", maxLine>>20)
+		}
+	}
+}
