@@ -54,10 +54,10 @@ func readFolderConfig(dir string) (model.Config, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return model.Config{}, err
 	}
-	if len(generation.EOS) > 0 {
-		config.EOS = generation.EOS
+	if len(generation.EOS.list) > 0 {
+		config.EOS = generation.EOS.list
 	}
-	return config, nil
+	return config, checkConfig(config)
 }
 
 func (f *folderConfig) config() (model.Config, error) {
@@ -84,14 +84,14 @@ func (f *folderConfig) config() (model.Config, error) {
 		TieEmbeddings: f.Tie,
 		AttentionBias: f.AttentionBias,
 		MLPBias:       f.MLPBias && arch == model.Llama,
-		EOS:           f.EOS,
+		EOS:           f.EOS.or(arch, 2),
 		BOS:           -1,
 	}
-	if len(f.BOS) > 0 {
-		config.BOS = f.BOS[0]
+	if bos := f.BOS.or(arch, 1); len(bos) > 0 {
+		config.BOS = bos[0]
 	}
 	config.HeadDim = valueOr(f.HeadDim, f.Hidden/max(1, f.Heads))
-	return config, checkConfig(config)
+	return config, nil
 }
 
 // arch prefers the class that the weights were saved from over the model type,
@@ -150,22 +150,35 @@ func valueOr[T any](value *T, otherwise T) T {
 	return *value
 }
 
-// tokenIDs is a token id, a list of them, or null.
-type tokenIDs []int32
+// tokenIDs is a token id or a list of them. An absent key stands for the
+// architecture's default, null for none.
+type tokenIDs struct {
+	given bool
+	list  []int32
+}
 
 // UnmarshalJSON accepts the three forms.
 func (ids *tokenIDs) UnmarshalJSON(data []byte) error {
+	ids.given, ids.list = true, nil
 	if string(data) == "null" {
-		*ids = nil
 		return nil
 	}
 	if len(data) > 0 && data[0] == '[' {
-		return json.Unmarshal(data, (*[]int32)(ids))
+		return json.Unmarshal(data, &ids.list)
 	}
 	var id int32
 	if err := json.Unmarshal(data, &id); err != nil {
 		return err
 	}
-	*ids = tokenIDs{id}
+	ids.list = []int32{id}
 	return nil
+}
+
+// or returns the ids, or without a key the architecture's own: transformers
+// gives Llama alone such defaults.
+func (ids tokenIDs) or(arch model.Arch, llama int32) []int32 {
+	if !ids.given && arch == model.Llama {
+		return []int32{llama}
+	}
+	return ids.list
 }

@@ -57,19 +57,23 @@ func dequantizeBlock(into []float32, dtype tensor.DType, block []byte) {
 			into[j] = d * float32(int8(q))
 		}
 	case tensor.Q4_0:
-		dequantizeNibbles(into, block[2:], d, -8, 0)
+		scaleNibbles(into, block[2:], d, -8)
 	case tensor.Q4_1:
-		dequantizeNibbles(into, block[4:], d, 0, float16(binary.LittleEndian.Uint16(block[2:])))
+		scaleNibbles(into, block[4:], d, 0)
+		m := float16(binary.LittleEndian.Uint16(block[2:]))
+		for j := range into {
+			into[j] += m
+		}
 	}
 }
 
-// dequantizeNibbles sets each value to d·(q+shift)+m.
-func dequantizeNibbles(into []float32, quants []byte, d float32, shift int, m float32) {
+// scaleNibbles sets each value to d·(q+shift). Stored before a minimum is added,
+// the product is rounded as in ggml; a fused multiply-add would differ from it
+// in the last bit.
+func scaleNibbles(into []float32, quants []byte, d float32, shift int) {
 	for j, pair := range quants {
-		// The conversion rounds the product: a fused multiply-add would differ
-		// from ggml in the last bit.
-		into[j] = float32(d*float32(int(pair&15)+shift)) + m
-		into[j+blockLength/2] = float32(d*float32(int(pair>>4)+shift)) + m
+		into[j] = d * float32(int(pair&15)+shift)
+		into[j+blockLength/2] = d * float32(int(pair>>4)+shift)
 	}
 }
 
