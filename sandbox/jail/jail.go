@@ -1,0 +1,88 @@
+// Package jail runs one program at a time in each of a few lanes, apart from the
+// host and from each other, and reports what happened as facts: exit status,
+// signal, CPU time, peak memory, output. What the facts mean is for the caller.
+//
+// A lane is a process that is PID 1 of its own namespaces, sees a read-only
+// tree of its own, and holds a warm interpreter. It pays for namespaces and
+// imports once; each job is then a fork in it. After a job everything the job
+// started is killed and everything it wrote is removed; after anything odd the
+// whole lane is replaced.
+package jail
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// ErrNoIsolation means that this host lets the jail keep nothing apart.
+var ErrNoIsolation = errors.New("this host gives the sandbox no isolation")
+
+// ErrClosed is returned for jobs that meet a closed pool.
+var ErrClosed = errors.New("the sandbox is closed")
+
+// Job is one run. All limits are set.
+type Job struct {
+	Code    []byte
+	Stdin   []byte
+	Files   map[string][]byte // by base name, in the working directory
+	Args    []string
+	Call    *Call
+	Prelude bool
+	Limits  Limits
+}
+
+// Call names the function whose value is wanted.
+type Call struct {
+	Class  string            `json:"class"`
+	Method string            `json:"method"`
+	Args   []json.RawMessage `json:"-"`
+}
+
+// Limits bound a job.
+type Limits struct {
+	CPU       time.Duration
+	Wall      time.Duration
+	Memory    int64
+	Output    int64 // stdout, and a call's value
+	Processes int
+}
+
+// Stop says why the jail ended a job before it ended by itself.
+type Stop int
+
+// The reasons to end a job.
+const (
+	NotStopped Stop = iota
+	StopCPU
+	StopWall
+	StopOutput
+	StopMemory
+)
+
+// Report is what the trusted part of the job's process said about it.
+type Report int
+
+// The reports. A program that ends on its own, as most do, gives none.
+const (
+	NoReport      Report = iota
+	ReportValue          // a call returned; Outcome.Value holds the value
+	ReportCompile        // the program is not valid source code
+	ReportMemory         // an allocation was refused and the program did not cope
+	ReportForged         // bytes came that the trusted part cannot have written
+)
+
+// Outcome is what a job did.
+type Outcome struct {
+	Stop     Stop
+	Report   Report
+	ExitCode int
+	Signal   string // "SIGSEGV", "" if none
+	OOMKills int64  // processes killed for want of memory
+	Stdout   []byte
+	Stderr   []byte
+	Value    json.RawMessage
+	CPU      time.Duration
+	Wall     time.Duration
+	Memory   int64 // peak bytes
+}

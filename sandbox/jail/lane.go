@@ -1,0 +1,153 @@
+package jail
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/coderl/cr/sandbox/jail/cgroup"
+)
+
+//go:embed lane.py
+var laneSource []byte
+
+// laneReadyTimeout bounds the start of a lane: mounts and the imports of a cold
+// interpreter on a busy machine.
+const laneReadyTimeout = 60 * time.Second
+
+// lane is one jailed fork server. It runs one job at a time.
+type lane struct {
+	number   int
+	cmd      *exec.Cmd
+	control  *net.UnixConn
+	group    *cgroup.Group // nil without control groups
+	baseline int64         // memory charged to the idle lane
+	jobs     int
+	exited   chan struct{} // closed once the process has been waited for
+	stopOnce sync.Once
+	stopErr  error
+}
+
+// startLane starts a lane's process. It must run on a thread that lives as
+// long as the lane: the kernel kills the lane when that thread dies.
+func startLane(number int, tier Tier, python *Python, parent *cgroup.Parent) (*lane, error) {
+	ours, theirs, err := controlPair()
+	if err != nil {
+		return nil, err
+	}
+	defer theirs.Close() //nolint:errcheck // the lane holds its own copy
+	l := &lane{number: number, control: ours, exited: make(chan struct{})}
+	l.cmd = &exec.Cmd{
+		Path:        "/proc/self/exe",
+		Args:        []string{stubName},
+		Env:         []string{"GOMAXPROCS=1", "GOGC=off"},
+		ExtraFiles:  []*os.File{theirs},
+		SysProcAttr: tier.sysProcAttr(number),
+	}
+	if parent != nil {
+		if l.group, err = parent.New(cgroup.Name(number + 1)); err != nil {
+			return nil, errors.Join(err, ours.Close())
+		}
+	}
+	if err := l.cmd.Start(); err != nil {
+		close(l.exited)
+		return nil, errors.Join(fmt.Errorf("start lane: %w", err), l.stop())
+	}
+	go func() {
+		_ = l.cmd.Wait() // the status of a lane tells nothing that EOF does not
+		close(l.exited)
+	}()
+	if err := l.configure(tier, python); err != nil {
+		return nil, errors.Join(err, l.stop())
+	}
+	return l, nil
+}
+
+// configure puts the waiting stub into its group and tells it what to build.
+func (l *lane) configure(tier Tier, python *Python) error {
+	if l.group != nil {
+		if err := l.group.Add(l.cmd.Process.Pid); err != nil {
+			return err
+		}
+	}
+	msg, err := json.Marshal(tier.layout(python))
+	if err != nil {
+		return fmt.Errorf("write layout: %w", err)
+	}
+	if _, err := l.control.Write(msg); err != nil {
+		return fmt.Errorf("send layout: %w", err)
+	}
+	return nil
+}
+
+// await waits until the lane serves.
+func (l *lane) await() error {
+	if err := l.control.SetReadDeadline(time.Now().Add(laneReadyTimeout)); err != nil {
+		return fmt.Errorf("await lane: %w", err)
+	}
+	buf := make([]byte, 4096)
+	n, err := l.control.Read(buf)
+	if err != nil || n == 0 {
+		return fmt.Errorf("await lane: it ended before it was ready (%v)", err)
+	}
+	var note notice
+	if err := json.Unmarshal(buf[:n], &note); err != nil {
+		return fmt.Errorf("await lane: %w", err)
+	}
+	if !note.Ready {
+		return fmt.Errorf("build lane: %s", note.Error)
+	}
+	if l.group != nil {
+		l.baseline = l.group.Usage()
+	}
+	return l.control.SetReadDeadline(time.Time{})
+}
+
+// stop kills the lane and everything in it and gives its resources back.
+func (l *lane) stop() error {
+	l.stopOnce.Do(func() {
+		if l.cmd.Process != nil {
+			_ = l.cmd.Process.Kill() // an error means it is dead already
+		}
+		<-l.exited
+		l.stopErr = l.control.Close()
+		if l.group != nil {
+			l.stopErr = errors.Join(l.stopErr, l.group.Close())
+		}
+	})
+	return l.stopErr
+}
+
+// controlPair makes the two ends of a control socket, which keeps messages
+// apart and can carry descriptors.
+func controlPair() (*net.UnixConn, *os.File, error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make control socket: %w", err)
+	}
+	theirs := os.NewFile(uintptr(fds[1]), "lane end")
+	file := os.NewFile(uintptr(fds[0]), "control")
+	defer file.Close() //nolint:errcheck // FileConn duplicates it
+	conn, err := net.FileConn(file)
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("make control socket: %w", err), theirs.Close())
+	}
+	return conn.(*net.UnixConn), theirs, nil
+}
+
+// signalName names a signal that killed a process.
+func signalName(s syscall.Signal) string {
+	if name := unix.SignalName(s); name != "" {
+		return name
+	}
+	return fmt.Sprintf("SIG%d", int(s)) // real-time signals have no names
+}

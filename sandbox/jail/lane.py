@@ -1,0 +1,450 @@
+"""The warm Python of one lane: a fork server that runs one program at a time.
+
+It starts inside a finished jail, imports what judged programs commonly import,
+and then forks one child per job. It never reads what a program wrote: output
+goes through pipes that the Go side owns. Only the standard library is used,
+and ctypes only where capabilities must be dropped by hand.
+
+Wire (one SEQPACKET message each way):
+  request  {"token", "uid", "gid", "rlimits": [[name, soft, hard]], "dropcaps", "pidns"}
+           + five descriptors: stdin, stdout, stderr, result, payload
+  reply    {"status": wait status, "cpu": seconds, "maxrss": KiB, "clean": bool}
+The payload is one JSON line and then raw bytes: the program, files, arguments.
+"""
+
+import sys
+
+import array
+import atexit
+import builtins
+import gc
+import io
+import json
+import json.encoder
+import linecache
+import os
+import resource
+import signal
+import socket
+import threading
+import traceback
+import types
+import string, re, datetime, collections, heapq, bisect, copy, math, random
+import statistics, itertools, functools, operator, typing
+import decimal, fractions, dataclasses, enum, contextlib, queue, struct, textwrap, time
+
+WORK = "/w"
+SCRATCH = (WORK, "/tmp", "/dev/shm")
+MAIN = WORK + "/main.py"
+CONTROL = 3
+
+# LiveCodeBench's import string, in its order: later names hide earlier ones.
+STARS = ("string re datetime collections heapq bisect copy math random statistics "
+         "itertools functools operator io sys json builtins typing").split()
+
+
+def star_names():
+    """The globals that LiveCodeBench's prelude leaves behind."""
+    lines = ["from %s import *" % name for name in STARS]
+    lines += ["import " + name for name in STARS if name not in ("builtins", "typing")]
+    names = {}
+    exec("\n".join(lines), names)
+    del names["__builtins__"]
+    return names
+
+
+def make_encoder():
+    """Encode a call's value as JSON; bound before any program could patch json.
+
+    Only builtin types pass. Subclasses are written by their base class, so that
+    a program's own __repr__ or __eq__ never speaks.
+    """
+    index, numpy_bool = operator.index, ("numpy", "bool_", "bool")
+
+    def default(value):
+        kind = type(value)
+        if kind.__module__ == numpy_bool[0] and kind.__name__ in numpy_bool[1:]:
+            return True if value else False
+        if hasattr(kind, "__index__"):
+            return index(value)
+        raise TypeError("the returned value holds a %s, which is not JSON" % kind.__name__)
+
+    def check_keys(value):
+        if isinstance(value, dict):
+            for key, item in dict.items(value):
+                if not isinstance(key, str):
+                    raise TypeError("the returned dict has a %s key, which is not JSON"
+                                    % type(key).__name__)
+                check_keys(item)
+        elif isinstance(value, (list, tuple)):
+            for item in (list if isinstance(value, list) else tuple).__iter__(value):
+                check_keys(item)
+
+    if json.encoder.c_make_encoder is not None:
+        chunks = json.encoder.c_make_encoder(
+            {}, default, json.encoder.encode_basestring_ascii, None, ": ", ", ",
+            False, False, True)
+    else:
+        pure = json.JSONEncoder(default=default)
+        chunks = lambda value, _: pure.iterencode(value)
+    join, digits, deep = "".join, sys.set_int_max_str_digits, sys.setrecursionlimit
+
+    def encode(value):
+        digits(0)
+        deep(50_000)
+        text = join(chunks(value, 0))
+        if "{" in text:
+            check_keys(value)
+        return text.encode("ascii")
+
+    return encode
+
+
+if not hasattr(sys, "set_int_max_str_digits"):  # Python before 3.10.7 has no such limit
+    sys.set_int_max_str_digits = lambda n: None
+
+ENCODE = make_encoder()
+PRELUDE = star_names()
+
+
+def write_all(fd, data, write=os.write):
+    view = memoryview(data)
+    while view:
+        view = view[write(fd, view):]
+
+
+def make_report(fd, token):
+    """The one result frame of a job: token, kind, body. A second is refused."""
+    left = [token.encode()]
+
+    def report(kind, body=b""):
+        if left:
+            write_all(fd, left.pop() + kind + body)
+
+    return report
+
+
+def drop_capabilities():
+    """Give up every capability where no other uid exists to change to."""
+    import ctypes
+    libc = ctypes.CDLL(None, use_errno=True)
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    if libc.capset(header, (ctypes.c_uint32 * 6)()) != 0:
+        raise OSError(ctypes.get_errno(), "capset")
+
+
+def enter(request, fds):
+    """Turn the forked child into the job's process; fds are moved to 0..4."""
+    os.close(CONTROL)
+    base = 100
+    for i, fd in enumerate(fds):
+        os.dup2(fd, base + i)
+    for i in range(3):
+        os.dup2(base + i, i, inheritable=True)
+    result = os.dup2(base + 3, 3, inheritable=False)
+    payload = os.dup2(base + 4, 4, inheritable=False)
+    os.closerange(5, 256)
+    os.setsid()
+    os.umask(0o022)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name, soft, hard in request["rlimits"]:
+        resource.setrlimit(getattr(resource, name), (soft, hard))
+    if request["uid"]:
+        os.setgroups([])
+        os.setresgid(request["gid"], request["gid"], request["gid"])
+        os.setresuid(request["uid"], request["uid"], request["uid"])
+    if request["dropcaps"]:
+        drop_capabilities()
+    return result, payload
+
+
+def read_payload(fd):
+    with open(fd, "rb", closefd=True) as f:
+        data = f.read()
+    end = data.index(b"\n") + 1
+    head = json.loads(data[:end])
+    parts, at = [], end
+    for size in head["sizes"]:
+        parts.append(data[at:at + size])
+        at += size
+    return head, parts
+
+
+def open_stdio():
+    """Rebuild the standard streams as a new interpreter makes them for pipes."""
+    def stream(fd, mode, name, errors):
+        raw = open(fd, mode, -1, closefd=False)
+        raw.raw.name = name
+        text = io.TextIOWrapper(raw, "utf-8", errors, newline="\n",
+                                line_buffering=name == "<stderr>")
+        text.mode = mode[0]
+        return text
+
+    sys.stdin = sys.__stdin__ = stream(0, "rb", "<stdin>", "surrogateescape")
+    sys.stdout = sys.__stdout__ = stream(1, "wb", "<stdout>", "surrogateescape")
+    sys.stderr = sys.__stderr__ = stream(2, "wb", "<stderr>", "backslashreplace")
+
+
+def place_files(head, parts):
+    """Write the program and its files; split off the call's arguments."""
+    names = [MAIN] + [os.path.join(WORK, name) for name in head["files"]]
+    for name, data in zip(names, parts):
+        fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        write_all(fd, data)
+        os.close(fd)
+    return parts[0], parts[len(names):]
+
+
+def new_module(name, prelude):
+    module = types.ModuleType(name)
+    space = module.__dict__
+    if prelude:
+        space.update(PRELUDE)
+        space.update(stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr, argv=sys.argv)
+    space.update(__name__=name, __file__=MAIN, __builtins__=builtins, __cached__=None)
+    sys.modules[name] = module
+    return space
+
+
+def finish(code):
+    """End as the interpreter would: join threads, run atexit, flush, exit."""
+    for last in (threading._shutdown, atexit._run_exitfuncs):
+        try:
+            last()
+        except SystemExit:
+            pass
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name, None)
+        try:
+            if stream is not None and not stream.closed:
+                stream.flush()
+        except BaseException:
+            code = code or 120
+    os._exit(code)
+
+
+def exit_code(error):
+    """The exit status that SystemExit asks for; anything odd is printed."""
+    code = error.code
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 0xFF
+    print(code, file=sys.stderr)
+    return 1
+
+
+def die(error, report):
+    """Print an uncaught exception without the frames of this file."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+        trace = trace.tb_next
+    if isinstance(error, MemoryError):
+        report(b"m")
+    error.__traceback__ = trace
+    try:
+        sys.excepthook(type(error), error, trace)
+    except BaseException:
+        traceback.print_exception(type(error), error, trace, file=sys.__stderr__)
+    if isinstance(error, KeyboardInterrupt):
+        sys.stdout.flush()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    return 1
+
+
+def compiled(source, report):
+    try:
+        return compile(source, MAIN, "exec", dont_inherit=True)
+    except BaseException as error:
+        report(b"c")
+        traceback.print_exception(type(error), error, None)
+        sys.stderr.flush()
+        os._exit(1)
+
+
+def call(space, target, arguments):
+    owner = space[target["class"]]() if target["class"] else None
+    method = getattr(owner, target["method"]) if owner is not None else space[target["method"]]
+    return method(*arguments)
+
+
+def run(head, parts, report):
+    """Run the program, and the call if one is asked for; return the exit code."""
+    source, raw = place_files(head, parts)
+    target = head["call"]
+    try:
+        arguments = [json.loads(text) for text in raw]
+    except ValueError as error:
+        report(b"i", ("a call argument is not JSON: %s" % error).encode())
+        return 1
+    sys.argv = [MAIN] + head["args"]
+    sys.path[0] = WORK
+    main = new_module("__main__", head["prelude"] and not target)
+    space = new_module("solution", head["prelude"]) if target else main
+    code = compiled(source, report)
+    sys.setrecursionlimit(50_000 if head["prelude"] else 1000)
+    sys.set_int_max_str_digits(50_000 if head["prelude"] else 4300)
+    gc.enable()
+    encode = ENCODE
+    try:
+        exec(code, space)
+        if target:
+            report(b"v", encode(call(space, target, arguments)))
+    except SystemExit as error:
+        status = exit_code(error)
+        if target:
+            print("the program exited before its call returned a value", file=sys.stderr)
+        return status or (1 if target else 0)
+    except BaseException as error:
+        return die(error, report)
+    return 0
+
+
+def child(request, fds):
+    """The job's process; never returns."""
+    report = make_report(fds[3], request["token"])
+    try:
+        result, payload = enter(request, fds)
+        report = make_report(result, request["token"])
+        os.chdir(WORK)
+        sys.set_int_max_str_digits(0)
+        head, parts = read_payload(payload)
+        open_stdio()
+    except BaseException as error:
+        report(b"i", ("the job could not be set up: %r" % error).encode())
+        os._exit(1)
+    finish(run(head, parts, report))
+
+
+def descendants():
+    """Live descendants of this process, for lanes without a PID namespace."""
+    found, todo = [], [os.getpid()]
+    while todo:
+        pid = todo.pop()
+        try:
+            with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
+                kids = [int(word) for word in f.read().split()]
+        except OSError:
+            continue
+        found += kids
+        todo += kids
+    return found
+
+
+def kill_rest(pidns):
+    """Kill everything the job left behind and reap it; return its CPU seconds."""
+    cpu = 0.0
+    while True:
+        if pidns:
+            try:
+                os.kill(-1, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        else:
+            for pid in descendants():
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except OSError:
+                    pass
+        try:
+            _, _, usage = os.wait4(-1, 0)
+        except ChildProcessError:
+            return cpu
+        cpu += usage.ru_utime + usage.ru_stime
+
+
+def remove(path, budget):
+    for entry in os.scandir(path):
+        budget[0] -= 1
+        if budget[0] < 0:
+            raise OSError("too many files left behind")
+        if entry.is_dir(follow_symlinks=False):
+            remove(entry.path, budget)
+            os.rmdir(entry.path)
+        else:
+            os.unlink(entry.path)
+
+
+def wipe(scratch):
+    """Empty the writable places; False if the lane had better be thrown away."""
+    try:
+        for path in scratch:
+            os.chmod(path, 0o777)
+            remove(path, [2000])
+        return True
+    except (OSError, RecursionError):
+        return False
+
+
+def serve(control, scratch):
+    while True:
+        data, ancillary, _, _ = control.recvmsg(1 << 16, socket.CMSG_SPACE(8 * 4))
+        if not data:
+            os._exit(0)
+        fds = array.array("i")
+        for _, _, raw in ancillary:
+            fds.frombytes(raw[:len(raw) - len(raw) % fds.itemsize])
+        request = json.loads(data)
+        pid = os.fork()
+        if pid == 0:
+            child(request, fds)
+        for fd in fds:
+            os.close(fd)
+        cpu, done = 0.0, 0
+        while done != pid:
+            done, status, usage = os.wait4(-1, 0)
+            cpu += usage.ru_utime + usage.ru_stime
+        cpu += kill_rest(request["pidns"])
+        reply = {"status": status, "cpu": cpu, "maxrss": usage.ru_maxrss, "clean": wipe(scratch)}
+        control.send(json.dumps(reply).encode())
+
+
+WARM = '''
+import sys, collections
+class Solution:
+    def f(self, a): return sorted(a, key=lambda x: -x)
+n = int(input())
+rows = [list(map(int, input().split())) for _ in range(n)]
+d = collections.defaultdict(int)
+for r in rows:
+    for x in r: d[x] += 1
+try:
+    raise ValueError(f"{n:03d}")
+except ValueError as e:
+    print(e, *Solution().f(rows[0]), sep=" ")
+print("%.3f" % (sum(d.values()) / 7), file=sys.stdout)
+'''
+
+
+def warm_up():
+    """Walk the path of a typical program once, so that its children need not."""
+    old = sys.stdin, sys.stdout
+    sys.stdin, sys.stdout = io.StringIO("2\n1 2\n3 4\n"), io.StringIO()
+    exec(compile(WARM, MAIN, "exec", dont_inherit=True), {"__name__": "__main__"})
+    sys.stdin, sys.stdout = old
+    sys.modules.pop("solution", None)
+    try:
+        raise KeyError("warm")
+    except KeyError as error:
+        traceback.format_exception(type(error), error, error.__traceback__)
+    ENCODE({"a": [1, 2.5, None, True, "x"]})
+    linecache.clearcache()
+
+
+def main():
+    threading.stack_size(16 << 20)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    warm_up()
+    sys.setrecursionlimit(1000)
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    control = socket.socket(fileno=CONTROL)
+    control.send(b'{"ready": true}')
+    serve(control, [path for path in SCRATCH if os.path.isdir(path)])
+
+
+main()

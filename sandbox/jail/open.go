@@ -1,0 +1,73 @@
+package jail
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/coderl/cr/sandbox/jail/cgroup"
+)
+
+// remedy ends the error of a host that cannot isolate.
+const remedy = `run cr as a user who may create user namespaces ` +
+	`(sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0), ` +
+	`as root, or in a container started with --cap-add SYS_ADMIN --security-opt seccomp=unconfined ` +
+	`--security-opt apparmor=unconfined --security-opt systempaths=unconfined; ` +
+	`to run programs without isolation ask for it with --unsafe`
+
+// Open starts a pool with the strongest isolation that works here, found by
+// building a lane with it. Without any it fails, unless unsafe is asked for.
+func Open(workers int, python *Python, unsafe bool) (*Pool, error) {
+	var failed []error
+	for _, cfg := range candidates(workers, python) {
+		pool, err := NewPool(cfg)
+		if err == nil {
+			return pool, nil
+		}
+		failed = append(failed, fmt.Errorf("%s: %w", cfg.Tier, err))
+	}
+	if !unsafe {
+		return nil, fmt.Errorf("%w: %w; %s", ErrNoIsolation, errors.Join(failed...), remedy)
+	}
+	pool, err := NewPool(Config{Workers: workers, Tier: Unsafe, Python: python})
+	if err != nil {
+		return nil, errors.Join(append(failed, err)...)
+	}
+	return pool, nil
+}
+
+// candidates are the configurations to try, strongest first.
+func candidates(workers int, python *Python) []Config {
+	base := Config{Workers: workers, Python: python, Tier: T2}
+	if os.Geteuid() != 0 {
+		return []Config{base}
+	}
+	groups, err := cgroup.Find()
+	if err != nil {
+		return []Config{base} // root in a container without cgroups is as good as a user
+	}
+	best := base
+	best.Groups, best.Tier = groups, T1
+	if groups.Unified() {
+		best.Tier = T0
+	}
+	return []Config{best, base}
+}
+
+// Tier is the isolation that holds.
+func (p *Pool) Tier() Tier { return p.cfg.Tier }
+
+// Layers lists what keeps programs apart, for reports.
+func (p *Pool) Layers() []string {
+	layers := []string{"seccomp", "no_new_privs", "rlimits"}
+	if p.cfg.Tier != Unsafe {
+		layers = append(layers, "user", "mount", "pid", "net", "ipc", "uts", "cgroup", "read-only root")
+	}
+	if p.cfg.Tier.privileged() {
+		layers = append(layers, "unique uid")
+	}
+	if p.cfg.Groups != nil {
+		layers = append(layers, p.cfg.Groups.Layers()...)
+	}
+	return layers
+}

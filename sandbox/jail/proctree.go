@@ -1,0 +1,66 @@
+package jail
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// clockTick is the unit of times in /proc/PID/stat, fixed by the kernel's ABI.
+const clockTick = 10 * time.Millisecond
+
+// treeCPU sums the CPU time of a lane's processes, dead children included,
+// where no control group counts it.
+func treeCPU(root int) (sum time.Duration) {
+	for _, pid := range descendants(root) {
+		data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		if err != nil {
+			continue // ended meanwhile
+		}
+		// Fields are counted from behind the name, which may hold anything.
+		f := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+		for i := 11; i < 15 && i < len(f); i++ { // utime stime cutime cstime
+			n, _ := strconv.ParseInt(f[i], 10, 64)
+			sum += time.Duration(n) * clockTick
+		}
+	}
+	return sum
+}
+
+// treeDelay sums the time that a lane's living processes waited for a
+// processor.
+func treeDelay(root int) (sum time.Duration) {
+	for _, pid := range descendants(root) {
+		data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/schedstat")
+		if err != nil {
+			continue
+		}
+		if f := strings.Fields(string(data)); len(f) == 3 {
+			n, _ := strconv.ParseInt(f[1], 10, 64)
+			sum += time.Duration(n)
+		}
+	}
+	return sum
+}
+
+// descendants lists the living processes below root, root left out.
+func descendants(root int) (found []int) {
+	for todo := []int{root}; len(todo) > 0; {
+		pid := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		name := "/proc/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(pid) + "/children"
+		data, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		for _, word := range strings.Fields(string(data)) {
+			if child, err := strconv.Atoi(word); err == nil {
+				found = append(found, child)
+				todo = append(todo, child)
+			}
+		}
+	}
+	return found
+}

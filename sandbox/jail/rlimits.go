@@ -1,0 +1,26 @@
+package jail
+
+import "time"
+
+// programFiles is how many descriptors a program may hold.
+const programFiles = 256
+
+// addressOverhead is what a warm interpreter maps before the program starts.
+const addressOverhead = 256 << 20
+
+// rlimits are the limits of one process. They stand behind the control group
+// where there is one, and in for it where there is none.
+func (t Tier) rlimits(l *Limits) []rlimit {
+	seconds := int64((l.CPU+time.Second-1)/time.Second) + 1
+	limits := []rlimit{
+		{"RLIMIT_CPU", seconds, seconds + 1},
+		{"RLIMIT_FSIZE", scratchSize, scratchSize},
+		{"RLIMIT_NOFILE", programFiles, programFiles},
+		{"RLIMIT_NPROC", int64(l.Processes) + 1, int64(l.Processes) + 1},
+		{"RLIMIT_MSGQUEUE", 0, 0},
+	}
+	if !t.privileged() {
+		limits = append(limits, rlimit{"RLIMIT_AS", l.Memory + addressOverhead, l.Memory + addressOverhead})
+	}
+	return limits
+}

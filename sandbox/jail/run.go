@@ -1,0 +1,123 @@
+package jail
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// run runs one job in the lane. clean says that the lane may run another.
+func (l *lane) run(ctx context.Context, tier Tier, job *Job) (out Outcome, clean bool, err error) {
+	ch, err := openChannels(job)
+	if err != nil {
+		return out, true, err
+	}
+	token := newToken()
+	meter, err := l.measure(&job.Limits)
+	if err == nil {
+		err = l.send(tier, job, token, ch)
+	}
+	err = errors.Join(err, ch.closeTheirs())
+	if err != nil {
+		return out, false, errors.Join(err, ch.closeOurs())
+	}
+	ch.listen()
+	answers := make(chan answer, 1)
+	go func() { answers <- l.receive() }()
+	w := watch{lane: l, meter: meter, limits: &job.Limits, ch: ch, answers: answers}
+	end := w.wait(ctx)
+	if end.stopped() {
+		// The lane is not to be used again: killing it whole is the surest way
+		// to end everything in it.
+		err = l.stop()
+		end.answer = <-answers
+	}
+	err = errors.Join(err, ch.finish())
+	out, clean, readErr := l.outcome(ctx, meter, &end, ch, token)
+	return out, clean && err == nil, errors.Join(err, readErr)
+}
+
+// send starts the job.
+func (l *lane) send(tier Tier, job *Job, token string, ch *channels) error {
+	req := request{
+		Token:    token,
+		RLimits:  tier.rlimits(&job.Limits),
+		DropCaps: tier == T2,
+		PIDNS:    tier != Unsafe,
+	}
+	if tier.privileged() {
+		req.UID = firstJobUID + l.jobs%(hostRoot-firstJobUID)
+		req.GID = req.UID
+	}
+	msg, err := json.Marshal(req)
+	if err != nil {
+		return fmt.Errorf("write request: %w", err)
+	}
+	if _, _, err := l.control.WriteMsgUnix(msg, unix.UnixRights(ch.theirs[:]...), nil); err != nil {
+		return fmt.Errorf("send job to lane: %w", err)
+	}
+	return nil
+}
+
+// answer is what the control socket said at the end of a job.
+type answer struct {
+	reply reply
+	err   error
+}
+
+func (l *lane) receive() (a answer) {
+	buf := make([]byte, 4096)
+	n, err := l.control.Read(buf)
+	if err != nil {
+		return answer{err: fmt.Errorf("lane did not answer: %w", err)}
+	}
+	if n == 0 {
+		return answer{err: errors.New("lane died")}
+	}
+	if err := json.Unmarshal(buf[:n], &a.reply); err != nil {
+		return answer{err: fmt.Errorf("lane answered badly: %w", err)}
+	}
+	return a
+}
+
+// outcome puts a finished job's facts together.
+func (l *lane) outcome(ctx context.Context, m *meter, end *ending, ch *channels, token string) (Outcome, bool, error) {
+	if end.cancelled {
+		return Outcome{}, false, ctx.Err()
+	}
+	out := Outcome{
+		Stop:     end.stop,
+		Stdout:   ch.stdout.data,
+		Stderr:   ch.stderr.bytes(),
+		CPU:      end.cpu,
+		Wall:     end.wall,
+		Memory:   end.peak,
+		OOMKills: end.ooms,
+	}
+	if ended := end.answer.err == nil; ended {
+		status := syscall.WaitStatus(end.answer.reply.Status)
+		out.ExitCode = status.ExitStatus()
+		if status.Signaled() {
+			out.ExitCode, out.Signal = 128+int(status.Signal()), signalName(status.Signal())
+		}
+		out.Memory = max(out.Memory, end.answer.reply.MaxRSS<<10)
+		if !m.counts {
+			out.CPU = max(out.CPU, time.Duration(end.answer.reply.CPU*float64(time.Second)))
+		}
+	} else if end.stop == NotStopped {
+		if end.ooms == 0 {
+			return Outcome{}, false, end.answer.err
+		}
+		out.Stop = StopMemory
+	}
+	if err := out.read(ch.result.data, token); err != nil {
+		return Outcome{}, false, err
+	}
+	clean := out.Stop == NotStopped && end.ooms == 0 && end.answer.reply.Clean
+	return out, clean, nil
+}

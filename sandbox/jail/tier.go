@@ -1,0 +1,90 @@
+package jail
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Tier says which means of isolation a lane is built with.
+type Tier int
+
+// The tiers, strongest first; docs/sandbox.md describes them.
+const (
+	T0     Tier = iota // namespaces, unique uids, version 2 control groups
+	T1                 // the same with version 1 control groups
+	T2                 // an ordinary user: namespaces, one uid, no control groups
+	Unsafe             // rlimits and the system-call filter only
+)
+
+// String is the tier's name in reports.
+func (t Tier) String() string {
+	return [...]string{"T0", "T1", "T2", "unsafe"}[t]
+}
+
+// privileged says whether lanes may use a range of uids of their own.
+func (t Tier) privileged() bool { return t == T0 || t == T1 }
+
+// The uids inside a lane. Host root is mapped at hostRoot while the stub builds
+// the jail, since only it may look into some of the directories to be shown.
+const (
+	uidsPerLane = 1 << 16
+	firstUID    = 0x40000000 // far above any uid that a host hands out
+	hostRoot    = uidsPerLane - 1
+	firstJobUID = 1000
+)
+
+// stubCaps are the capabilities that building the jail takes.
+var stubCaps = []uintptr{
+	unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP, unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE,
+	unix.CAP_FOWNER, unix.CAP_KILL, unix.CAP_SETUID, unix.CAP_SETGID,
+}
+
+const laneNamespaces = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID |
+	syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS | syscall.CLONE_NEWCGROUP
+
+// sysProcAttr says how the lane's process is to be cloned.
+func (t Tier) sysProcAttr(number int) *syscall.SysProcAttr {
+	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setsid: true}
+	switch {
+	case t.privileged():
+		base := firstUID + number%4096*uidsPerLane
+		ids := []syscall.SysProcIDMap{
+			{ContainerID: 0, HostID: base, Size: hostRoot},
+			{ContainerID: hostRoot, HostID: 0, Size: 1},
+		}
+		attr.Cloneflags = laneNamespaces
+		attr.UidMappings, attr.GidMappings = ids, ids
+		attr.GidMappingsEnableSetgroups = true
+		attr.AmbientCaps = stubCaps
+	case t == T2:
+		attr.Cloneflags = laneNamespaces
+		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: syscall.Geteuid(), Size: 1}}
+		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: syscall.Getegid(), Size: 1}}
+	}
+	return attr
+}
+
+// scratchSize is the size of each writable place in a lane.
+const scratchSize = 256 << 20
+
+func (t Tier) layout(python *Python) layout {
+	return layout{
+		Namespaces: t != Unsafe,
+		Mount:      python.mountPoint(),
+		Binds:      python.binds(),
+		Scratch:    scratchSize,
+		Lane:       laneSource,
+		Argv:       []string{python.Path, "-s", "-B", "-X", "utf8", lanePath},
+		Env:        laneEnv,
+		DropRoot:   t.privileged(),
+	}
+}
+
+// laneEnv is the whole environment of judged programs. A fixed hash seed makes
+// the order of sets repeat; one thread for BLAS keeps fork safe and CPU time
+// meaningful.
+var laneEnv = []string{
+	"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/w", "TMPDIR=/tmp", "LANG=C.UTF-8", "TZ=UTC",
+	"PYTHONHASHSEED=0", "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1",
+}

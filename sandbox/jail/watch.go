@@ -1,0 +1,148 @@
+package jail
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// meter reads what a job has used so far.
+type meter struct {
+	lane     *lane
+	counts   bool // CPU time comes from a control group
+	started  time.Time
+	startCPU time.Duration
+	startOOM int64
+}
+
+// measure sets the lane's group to the job's limits and starts counting.
+func (l *lane) measure(limits *Limits) (*meter, error) {
+	m := &meter{lane: l, started: time.Now()}
+	if l.group == nil {
+		return m, nil
+	}
+	err := errors.Join(
+		l.group.SetMemory(limits.Memory+l.baseline),
+		// PID 1 and one to spare: the limit is on what the program may add.
+		l.group.SetPids(limits.Processes+2),
+	)
+	if err != nil {
+		return nil, err
+	}
+	l.group.ResetPeak()
+	if m.startOOM, err = l.group.OOMKills(); err != nil {
+		return nil, err
+	}
+	m.startCPU, err = l.group.CPU()
+	m.counts = err == nil
+	return m, nil
+}
+
+// cpu is the CPU time of all the job's processes, dead or alive.
+func (m *meter) cpu() time.Duration {
+	if !m.counts {
+		return treeCPU(m.lane.cmd.Process.Pid) - m.startCPU
+	}
+	now, err := m.lane.group.CPU()
+	if err != nil {
+		return 0
+	}
+	return now - m.startCPU
+}
+
+// ending is how a job's run ended, with the last readings.
+type ending struct {
+	stop      Stop
+	cancelled bool
+	answer    answer
+	cpu, wall time.Duration
+	peak      int64
+	ooms      int64
+}
+
+// stopped says that the job did not end by itself.
+func (e *ending) stopped() bool { return e.stop != NotStopped || e.cancelled }
+
+// watch guards one running job.
+type watch struct {
+	lane    *lane
+	meter   *meter
+	limits  *Limits
+	ch      *channels
+	answers <-chan answer
+}
+
+// wait returns when the job has ended or must be ended. CPU time decides; the
+// wall clock only guards against programs that sleep.
+func (w *watch) wait(ctx context.Context) (end ending) {
+	timer := time.NewTimer(w.pause(0, 0))
+	defer timer.Stop()
+	for {
+		select {
+		case end.answer = <-w.answers:
+			w.read(&end)
+			return end
+		case <-w.ch.over:
+			end.stop = StopOutput
+		case <-ctx.Done():
+			end.cancelled = true
+		case <-timer.C:
+			end.stop = w.expired()
+			if end.stop == NotStopped {
+				timer.Reset(w.pause(w.meter.cpu(), time.Since(w.meter.started)))
+				continue
+			}
+		}
+		w.read(&end)
+		return end
+	}
+}
+
+// read takes the last readings, while the group still exists.
+func (w *watch) read(end *ending) {
+	end.wall = time.Since(w.meter.started)
+	end.cpu = w.meter.cpu()
+	if g := w.lane.group; g != nil {
+		end.peak = max(0, g.Peak()-w.lane.baseline)
+		if n, err := g.OOMKills(); err == nil {
+			end.ooms = n - w.meter.startOOM
+		}
+	}
+}
+
+// expired says whether a limit on time has passed.
+func (w *watch) expired() Stop {
+	cpu := w.meter.cpu()
+	if cpu > w.limits.CPU {
+		return StopCPU
+	}
+	if time.Since(w.meter.started) < w.limits.Wall {
+		return NotStopped
+	}
+	// On a crowded host a busy program waits for a processor; that is not the
+	// program's sleep.
+	if waited := treeDelay(w.lane.cmd.Process.Pid); time.Since(w.meter.started)-waited < w.limits.Wall {
+		return NotStopped
+	}
+	return StopWall
+}
+
+// Bounds on the time between two looks at a job.
+const (
+	minPause = 5 * time.Millisecond
+	maxPause = 500 * time.Millisecond
+)
+
+// pause is how long a job may run unobserved: no limit can pass by much more
+// than the smallest pause.
+func (w *watch) pause(cpu, wall time.Duration) time.Duration {
+	left := (w.limits.CPU - cpu) / busiest
+	if guard := w.limits.Wall - wall; guard > 0 {
+		left = min(left, guard)
+	}
+	return min(max(left, minPause), maxPause)
+}
+
+// busiest is how many processors a job is supposed to keep busy at most when
+// the next look at it is planned.
+const busiest = 2

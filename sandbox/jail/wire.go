@@ -1,0 +1,126 @@
+package jail
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// request asks a lane to run the job whose descriptors come with it.
+type request struct {
+	Token    string   `json:"token"`
+	UID      int      `json:"uid"` // 0: keep the lane's
+	GID      int      `json:"gid"`
+	RLimits  []rlimit `json:"rlimits"`
+	DropCaps bool     `json:"dropcaps"`
+	PIDNS    bool     `json:"pidns"`
+}
+
+// rlimit is one resource limit; -1 is no limit.
+type rlimit struct {
+	Name string
+	Soft int64
+	Hard int64
+}
+
+// MarshalJSON writes [name, soft, hard].
+func (r rlimit) MarshalJSON() ([]byte, error) { return json.Marshal([]any{r.Name, r.Soft, r.Hard}) }
+
+// reply is what a lane says when a job is over and its traces are gone.
+type reply struct {
+	Status int     `json:"status"` // of wait
+	CPU    float64 `json:"cpu"`    // seconds, of all processes that were reaped
+	MaxRSS int64   `json:"maxrss"` // KiB
+	Clean  bool    `json:"clean"`
+}
+
+// payloadHead is the first line of a payload; raw parts of the given sizes
+// follow: the program, the files, the call's arguments.
+type payloadHead struct {
+	Sizes   []int    `json:"sizes"`
+	Files   []string `json:"files"`
+	Args    []string `json:"args"`
+	Call    *Call    `json:"call"`
+	Prelude bool     `json:"prelude"`
+}
+
+// payload writes a job for the lane's child.
+func payload(job *Job) ([]byte, error) {
+	head := payloadHead{Call: job.Call, Prelude: job.Prelude, Args: job.Args, Files: []string{}}
+	if head.Args == nil {
+		head.Args = []string{}
+	}
+	parts := [][]byte{job.Code}
+	for name := range job.Files {
+		if name != filepath.Base(name) || name == "." || name == ".." || name == "main.py" {
+			return nil, fmt.Errorf("job file %q: not a plain file name", name)
+		}
+		head.Files = append(head.Files, name)
+	}
+	slices.Sort(head.Files)
+	for _, name := range head.Files {
+		parts = append(parts, job.Files[name])
+	}
+	if job.Call != nil {
+		for _, arg := range job.Call.Args {
+			parts = append(parts, arg)
+		}
+	}
+	for _, p := range parts {
+		head.Sizes = append(head.Sizes, len(p))
+	}
+	line, err := json.Marshal(head)
+	if err != nil {
+		return nil, fmt.Errorf("write job: %w", err)
+	}
+	return append(append(line, '\n'), bytes.Join(parts, nil)...), nil
+}
+
+// sealed puts data into a memory file that nobody can change, for a program to
+// read as its standard input or a job description.
+func sealed(name string, data []byte) (fd int, err error) {
+	fd, err = unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return -1, fmt.Errorf("make memory file: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, unix.Close(fd))
+		}
+	}()
+	for rest := data; len(rest) > 0; {
+		n, err := unix.Write(fd, rest)
+		if err != nil {
+			return -1, fmt.Errorf("fill memory file: %w", err)
+		}
+		rest = rest[n:]
+	}
+	const seals = unix.F_SEAL_SEAL | unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals); err != nil {
+		return -1, fmt.Errorf("seal memory file: %w", err)
+	}
+	if _, err := unix.Seek(fd, 0, unix.SEEK_SET); err != nil {
+		return -1, fmt.Errorf("rewind memory file: %w", err)
+	}
+	return fd, nil
+}
+
+// outputPipe makes a pipe whose reading end is ours and whose writing end goes
+// to the program. The program's uid differs from ours, so the pipe must be open
+// to all for /dev/stdout to work.
+func outputPipe() (r *os.File, w int, err error) {
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+		return nil, -1, fmt.Errorf("make pipe: %w", err)
+	}
+	if err := errors.Join(unix.Fchmod(fds[1], 0o622), unix.SetNonblock(fds[0], true)); err != nil {
+		return nil, -1, errors.Join(fmt.Errorf("prepare pipe: %w", err), unix.Close(fds[0]), unix.Close(fds[1]))
+	}
+	return os.NewFile(uintptr(fds[0]), "program output"), fds[1], nil
+}
