@@ -51,7 +51,9 @@ type Sampling struct {
 type Conversation interface {
 	// PromptTokens is the length of the opening prompt.
 	PromptTokens() int
-	// Next samples one assistant turn of at most max tokens.
+	// Next samples one assistant turn of at most max tokens, its ReplyTokens
+	// included. When there is no room for a token it is ErrContextFull; the
+	// turn beside it has the ReplyTokens all the same.
 	Next(ctx context.Context, max int) (Turn, error)
 	// Reply appends tool results, in call order, and returns how many tokens
 	// they and their glue take.
@@ -64,10 +66,22 @@ type Conversation interface {
 
 // Turn is one assistant turn as sampled.
 type Turn struct {
-	Text     string          // without the end token; control text such as <tool_call> kept
-	Native   []chat.ToolCall // calls a server parsed itself; nil: parse Text
-	Tokens   int             // sampled, end token included
-	Finish   string          // "stop" or "length"
-	IDs      []int32         // nil from a server
-	LogProbs []float32       // of IDs, log-softmax of logits/temperature; nil from a server
+	Text   string          // without the end token; control text such as <tool_call> kept
+	Native []chat.ToolCall // calls a server parsed itself; nil: parse Text
+	Tokens int             // sampled, end token included
+	// ReplyTokens counts the tool replies before this turn that Reply could not
+	// count: a server tells the length of a prompt only with its answer.
+	ReplyTokens int
+	// Opened: the prompt ended with the opening tag of the thinking, so that
+	// Text begins inside of it.
+	Opened   bool
+	Finish   string    // "stop" or "length"
+	IDs      []int32   // nil from a server
+	LogProbs []float32 // of IDs, log-softmax of logits/temperature; nil from a server
+}
+
+// Counter is an endpoint that can tell how many tokens it has sampled, also
+// within turns that are not finished yet.
+type Counter interface {
+	Sampled() int64
 }

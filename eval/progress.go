@@ -1,0 +1,194 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/coderl/cr/eval/agent"
+)
+
+// Progress is how far a run is.
+type Progress struct {
+	Done, Total     int     // samples, those of earlier sessions included
+	Passed, Scored  int     // of them; Passed/Scored is the pass rate so far
+	Infra           int     // infra_errors of this session
+	Tokens          int64   // sampled in this session
+	TokensPerSecond float64 // over this session
+	Elapsed         time.Duration
+	Left            time.Duration // estimate; 0: not known yet
+}
+
+// estimateAfter is how long the speed is measured before the first estimate.
+const estimateAfter = 5 * time.Second
+
+// tracker counts a run's progress and tells the caller.
+type tracker struct {
+	report   func(Progress)
+	notice   func(string)
+	started  time.Time
+	work     int // samples of this session
+	problems int
+	budget   int // most tokens of a sample
+	tokens   atomic.Int64
+	live     agent.Counter // nil: tokens are counted turn by turn
+	liveBase int64
+
+	mu        sync.Mutex
+	progress  Progress
+	session   int // samples finished in this session
+	estimated bool
+}
+
+func newTracker(c Config, d Deps, total, problems, work int) *tracker {
+	t := &tracker{
+		report: d.Progress, notice: d.Notice, started: time.Now(),
+		work: work, problems: problems, budget: c.Budgets.Tokens,
+		// Without a model there is no speed to measure.
+		estimated: d.Programs != nil,
+	}
+	t.progress.Total = total
+	if t.report == nil {
+		t.report = func(Progress) {}
+	}
+	if t.notice == nil {
+		t.notice = func(string) {}
+	}
+	return t
+}
+
+// meter is ep with its sampled tokens counted.
+func (t *tracker) meter(ep agent.Endpoint) agent.Endpoint {
+	if live, ok := ep.(agent.Counter); ok {
+		t.live, t.liveBase = live, live.Sampled()
+		return ep
+	}
+	return metered{ep, &t.tokens}
+}
+
+// known counts a sample of an earlier session.
+func (t *tracker) known(r record) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.add(r)
+}
+
+// done counts a sample of this session.
+func (t *tracker) done(r record) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.session++
+	t.add(r)
+	t.tell()
+}
+
+func (t *tracker) add(r record) {
+	t.progress.Done++
+	switch {
+	case !scored(r.Sample.Verdict):
+		t.progress.Infra++
+	case r.Sample.Passed:
+		t.progress.Passed++
+		t.progress.Scored++
+	default:
+		t.progress.Scored++
+	}
+}
+
+func (t *tracker) finished() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.progress.Done
+}
+
+// tick tells the progress every second until ctx ends.
+func (t *tracker) tick(ctx context.Context) {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			t.mu.Lock()
+			t.tell()
+			t.mu.Unlock()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// tell reports the progress. The tracker is locked, so that calls do not overlap.
+func (t *tracker) tell() {
+	p := t.progress
+	p.Elapsed = time.Since(t.started)
+	p.Tokens = t.tokens.Load()
+	if t.live != nil {
+		p.Tokens = t.live.Sampled() - t.liveBase
+	}
+	if s := p.Elapsed.Seconds(); s > 0 {
+		p.TokensPerSecond = float64(p.Tokens) / s
+	}
+	if t.session > 0 {
+		p.Left = p.Elapsed / time.Duration(t.session) * time.Duration(t.work-t.session)
+	}
+	t.estimate(p)
+	t.report(p)
+}
+
+// estimate gives, once, a first idea of the time a run takes: an upper bound
+// from the response budget until samples have finished, their mean afterwards.
+func (t *tracker) estimate(p Progress) {
+	if t.estimated || p.Elapsed < estimateAfter || p.Tokens == 0 || t.work == t.session {
+		return
+	}
+	t.estimated = true
+	left := t.work - t.session
+	if t.session > 0 {
+		t.notice(fmt.Sprintf("about %s left: %d samples at %.1f tokens/s", roughly(p.Left), left, p.TokensPerSecond))
+		return
+	}
+	most := time.Duration(float64(left) * float64(t.budget) / p.TokensPerSecond * float64(time.Second))
+	t.notice(fmt.Sprintf("at most %s: %d samples of %d problems, up to %d tokens each, at %.1f tokens/s",
+		roughly(most), left, t.problems, t.budget, p.TokensPerSecond))
+}
+
+// roughly shows a duration in its two leading units.
+func roughly(d time.Duration) string {
+	days, hours, minutes := int(d.Hours())/24, int(d.Hours())%24, int(d.Minutes())%60
+	switch {
+	case days > 0:
+		return fmt.Sprintf("%d d %d h", days, hours)
+	case hours > 0:
+		return fmt.Sprintf("%d h %d min", hours, minutes)
+	case minutes > 0:
+		return fmt.Sprintf("%d min %d s", minutes, int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%d s", int(d.Seconds()))
+}
+
+// metered counts the tokens of an endpoint's turns.
+type metered struct {
+	agent.Endpoint
+	tokens *atomic.Int64
+}
+
+func (m metered) Start(ctx context.Context, opening agent.Opening) (agent.Conversation, error) {
+	conv, err := m.Endpoint.Start(ctx, opening)
+	if err != nil {
+		return nil, err
+	}
+	return meteredConversation{conv, m.tokens}, nil
+}
+
+type meteredConversation struct {
+	agent.Conversation
+	tokens *atomic.Int64
+}
+
+func (m meteredConversation) Next(ctx context.Context, limit int) (agent.Turn, error) {
+	turn, err := m.Conversation.Next(ctx, limit)
+	m.tokens.Add(int64(turn.Tokens))
+	return turn, err
+}
