@@ -45,7 +45,7 @@ type Deps struct {
 	Endpoint agent.Endpoint // nil when Programs are given
 	Tools    agent.Toolbox  // nil: no tools
 	Judge    Judge
-	Programs []Program // made elsewhere: judged instead of generating
+	Programs *datasets.Samples // made elsewhere: judged instead of generating
 	// Progress is called after every sample and every second; nil: never. Calls
 	// do not overlap.
 	Progress func(Progress)
@@ -93,7 +93,7 @@ func (c Config) settings(d Deps, p plan) []Setting {
 		{"extract", c.Extract}, {"compare", c.Compare},
 	}
 	if d.Programs != nil {
-		s = append(s, Setting{"programs_sha256", hashJSON(d.Programs)})
+		s = append(s, Setting{"programs_sha256", d.Programs.SHA256})
 		return append(s, c.Extra...)
 	}
 	info := d.Endpoint.Info()

@@ -62,11 +62,13 @@ func (m maker) draft(ctx context.Context, k key) draft {
 // given is the draft of a program made elsewhere.
 func (m maker) given(k key) draft {
 	program := m.plan.programs[k]
-	d := draft{record: record{Sample: Sample{QuestionID: k.id, Index: k.sample, Code: program.Code, Messages: []chat.Message{}}}}
-	if program.Code == "" && program.Completion != "" {
-		d.record.Sample.Messages = []chat.Message{{Role: "assistant", Content: program.Completion}}
-		d.extract(Extract(m.config.Extract, Answer{Final: program.Completion, Transcript: program.Completion}))
+	d := draft{record: record{Sample: Sample{QuestionID: k.id, Index: k.sample, Messages: []chat.Message{}}}}
+	if program.Field != "completion" {
+		d.record.Sample.Code = program.Text
+		return d
 	}
+	d.record.Sample.Messages = []chat.Message{{Role: "assistant", Content: program.Text}}
+	d.extract(Extract(m.config.Extract, Answer{Final: program.Text, Transcript: program.Text}))
 	return d
 }
 

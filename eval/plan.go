@@ -11,16 +11,6 @@ import (
 	"github.com/coderl/cr/datasets"
 )
 
-// Program is a sample made elsewhere.
-type Program struct {
-	QuestionID string `json:"question_id"`
-	Index      int    `json:"sample"` // among the problem's programs
-	Code       string `json:"code,omitempty"`
-	// Completion is a model's answer, from which code is extracted; used when
-	// Code is "".
-	Completion string `json:"completion,omitempty"`
-}
-
 // key identifies a sample.
 type key struct {
 	id     string
@@ -38,8 +28,9 @@ func (k key) compare(other key) int {
 type plan struct {
 	problems  []datasets.Problem // ordered by id
 	keys      []key              // ordered
-	programs  map[key]Program
+	programs  map[key]datasets.Sample
 	uncovered int // problems for which no program was given
+	unknown   int // programs for problems that are not in the data
 }
 
 func newPlan(c Config, d Deps) (plan, error) {
@@ -54,7 +45,7 @@ func newPlan(c Config, d Deps) (plan, error) {
 		p.problems = p.problems[:c.Limit]
 	}
 	if d.Programs != nil {
-		return p, p.cover(d.Programs, d.Set)
+		return p, p.cover(*d.Programs, d.Set)
 	}
 	for _, problem := range p.problems {
 		for sample := range c.N {
@@ -65,39 +56,38 @@ func newPlan(c Config, d Deps) (plan, error) {
 }
 
 // cover plans the programs given and drops the problems without any.
-func (p *plan) cover(programs []Program, set datasets.Set) error {
-	p.programs = make(map[key]Program, len(programs))
-	wanted := make(map[string]bool)
-	for _, problem := range p.problems {
-		wanted[problem.ID] = true
-	}
+func (p *plan) cover(programs datasets.Samples, set datasets.Set) error {
+	p.programs = make(map[key]datasets.Sample, len(programs.Entries))
+	known, wanted := idsOf(set.Problems), idsOf(p.problems)
 	covered := make(map[string]bool)
-	known := make(map[string]bool)
-	for _, problem := range set.Problems {
-		known[problem.ID] = true
+	for _, program := range programs.Entries {
+		if !known[program.ID] {
+			p.unknown++
+		}
+		if !wanted[program.ID] {
+			continue
+		}
+		k := key{program.ID, program.Index}
+		p.programs[k] = program
+		p.keys = append(p.keys, k)
+		covered[k.id] = true
 	}
-	for _, program := range programs {
-		k := key{program.QuestionID, program.Index}
-		if !known[k.id] {
-			return fmt.Errorf("samples: question_id %q is not in data %s", k.id, set.Name)
-		}
-		if _, twice := p.programs[k]; twice {
-			return fmt.Errorf("samples: sample %d of %s stands twice", k.sample, k.id)
-		}
-		if wanted[k.id] {
-			p.programs[k] = program
-			p.keys = append(p.keys, k)
-			covered[k.id] = true
-		}
+	if len(p.keys) == 0 {
+		return fmt.Errorf("samples: none of %d is for a problem of data %s", len(programs.Entries), set.Name)
 	}
 	slices.SortFunc(p.keys, key.compare)
 	total := len(p.problems)
 	p.problems = slices.DeleteFunc(p.problems, func(q datasets.Problem) bool { return !covered[q.ID] })
 	p.uncovered = total - len(p.problems)
-	if len(p.keys) == 0 {
-		return fmt.Errorf("samples: none is for a problem of data %s", set.Name)
-	}
 	return nil
+}
+
+func idsOf(problems []datasets.Problem) map[string]bool {
+	ids := make(map[string]bool, len(problems))
+	for _, p := range problems {
+		ids[p.ID] = true
+	}
+	return ids
 }
 
 // problem finds a problem of the plan.
@@ -114,12 +104,5 @@ func (p plan) promptHash(tools bool) string {
 		// Neither strings nor a hash can fail to be written.
 		_ = enc.Encode(livecodebenchPrompt(problem, tools))
 	}
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// hashJSON is the SHA-256 of a value's JSON.
-func hashJSON(value []Program) string {
-	h := sha256.New()
-	_ = json.NewEncoder(h).Encode(value) // strings and numbers always encode
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -216,6 +216,9 @@ func (a *accumulator) notices(d Deps, p plan) []string {
 	if p.uncovered > 0 {
 		say("samples cover %d of %d problems; the figures are over those", len(p.problems), len(p.problems)+p.uncovered)
 	}
+	if p.unknown > 0 {
+		say("%d samples are for problems that are not in the data and were left out", p.unknown)
+	}
 	if a.results.InfraErrors > 0 {
 		say("%d of %d samples are infra_error and not in the score; --resume tries them again", a.results.InfraErrors, a.results.Samples)
 	}
