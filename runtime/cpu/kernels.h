@@ -1,0 +1,61 @@
+// The C kernels, once per instruction set: cr_kernels_portable, _avx2, _avx512.
+//
+// Order of sums. A dot product over k keeps 16 lanes: lane l takes k = l, l+16,
+// l+32, … one after another, missing elements at the end count as zero times
+// zero, and the lanes are added as (l, l+8), then (l, l+4), (l, l+2), (l, l+1).
+// Every path (one row, many rows, any block of columns) keeps this order, so a
+// result depends on its own row and weights alone. The AVX2 and AVX-512 kernels
+// use fused multiply-add throughout and give the same bits; the portable ones
+// round products first.
+//
+// Attention adds up a query-key product over the head dimension one element
+// after another, and goes through the cache page by page with a running maximum
+// (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018):
+// weights of a page are summed in 16 lanes, values key by key.
+#ifndef CR_CPU_KERNELS_H
+#define CR_CPU_KERNELS_H
+
+#include <stdint.h>
+
+// Products are fused where the code says so and nowhere else. GCC keeps to that
+// under -std=c11.
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#endif
+
+// Weight types, numbered as tensor.DType.
+enum { DT_F32 = 0, DT_F16 = 1, DT_BF16 = 2, DT_Q8_0 = 4, DT_Q4_0 = 5, DT_Q4_1 = 6 };
+
+// Positions in a page of the cache, as tensor.PageSize.
+enum { PAGE = 32 };
+
+#define INLINE static inline __attribute__((always_inline))
+
+// attention_shape is the head layout, and the factor on query-key products.
+typedef struct {
+    long heads, kv_heads, dim;
+    float scale;
+} attention_shape;
+
+// cr_kernels is one set. Lengths are in elements; scratch is floats of the
+// length that the *_scratch function returns.
+typedef struct {
+    void (*decode)(float *dst, int dtype, const uint8_t *src, long n);
+    void (*rms_norm)(float *dst, const float *x, const float *w, long rows, long d, float eps);
+    // columns [lo, hi) of dst [m, n]
+    void (*mat_mul)(float *dst, const float *x, const uint8_t *w, int dtype, long m, long n, long k, long lo, long hi,
+                    float *scratch);
+    long (*mat_mul_scratch)(long m, long k);
+    void (*add)(float *dst, const float *a, const float *b, long n, long b_len);
+    void (*silu_mul)(float *dst, const float *gate, const float *up, long n);
+    void (*rope)(float *x, const float *cos, const float *sin, long rows, long heads, long half);
+    // query rows [lo, hi) for one kv head; row i's page list is at pages + first[i]
+    void (*attention)(float *dst, const float *q, const float *k, const float *v, attention_shape shape,
+                      const int32_t *pos, const int32_t *first, const int32_t *pages, long lo, long hi, long kv_head,
+                      float *scratch);
+    long (*attention_scratch)(long rows, attention_shape shape);
+} cr_kernels;
+
+extern const cr_kernels cr_kernels_portable, cr_kernels_avx2, cr_kernels_avx512;
+
+#endif

@@ -1,0 +1,18 @@
+// The kernels over sixteen lanes, compiled once per instruction set. The file
+// that includes this one has defined KERNELS, the name of its set, and included
+// its vec_*.h.
+#include "kernels_rows.inc.h"
+#include "kernels_matmul.inc.h"
+#include "kernels_attention.inc.h"
+
+const cr_kernels KERNELS = {
+    .decode = decode,
+    .rms_norm = rms_norm,
+    .mat_mul = mat_mul,
+    .mat_mul_scratch = mat_mul_scratch,
+    .add = add,
+    .silu_mul = silu_mul,
+    .rope = rope,
+    .attention = attention,
+    .attention_scratch = attention_scratch,
+};
