@@ -31,10 +31,7 @@ func (s *Sampler) filter(logits []float32) []candidate {
 // likely is top-p over the whole vocabulary without sorting it: only tokens
 // above a floor are sorted, and the floor falls until they hold the mass.
 func likely(kept []candidate, logits []float32, highest float32, topP float64) []candidate {
-	var total float64
-	for _, l := range logits {
-		total += math.Exp(float64(l - highest))
-	}
+	total := sumExp(logits, highest, 1)
 	for depth := float32(7); ; depth *= 2 {
 		kept = weigh(atLeast(kept[:0], logits, highest-depth), highest)
 		if len(kept) == len(logits) || mass(kept) >= topP*total {
@@ -81,7 +78,7 @@ func atLeast(kept []candidate, logits []float32, floor float32) []candidate {
 
 func weigh(candidates []candidate, highest float32) []candidate {
 	for i := range candidates {
-		candidates[i].weight = math.Exp(float64(candidates[i].logit - highest))
+		candidates[i].weight = exp(max(float64(candidates[i].logit-highest), faintest))
 	}
 	return candidates
 }
@@ -148,13 +145,13 @@ func draw(candidates []candidate, u float64) int32 {
 // drawAny draws from the whole vocabulary, in the order of ids.
 func drawAny(logits []float32, u float64) int32 {
 	highest := logits[argmax(logits)]
-	var total float64
-	for _, l := range logits {
-		total += math.Exp(float64(l - highest))
-	}
-	target, sum := u*total, 0.0
+	target, sum := u*sumExp(logits, highest, 1), 0.0
 	for i, l := range logits {
-		if sum += math.Exp(float64(l - highest)); sum > target {
+		x := float64(l - highest)
+		if x < faintest {
+			continue
+		}
+		if sum += exp(x); sum > target {
 			return int32(i)
 		}
 	}

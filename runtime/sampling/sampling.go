@@ -112,12 +112,8 @@ func LogProb(logits []float32, id int32, temperature float64) float32 {
 	if temperature > 0 {
 		inverse = 1 / temperature
 	}
-	highest := float64(logits[argmax(logits)])
-	var sum float64
-	for _, l := range logits {
-		sum += math.Exp((float64(l) - highest) * inverse)
-	}
-	return float32((float64(logits[id])-highest)*inverse - math.Log(sum))
+	highest := logits[argmax(logits)]
+	return float32(float64(logits[id]-highest)*inverse - math.Log(sumExp(logits, highest, inverse)))
 }
 
 func argmax(logits []float32) int32 {
