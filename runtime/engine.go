@@ -148,6 +148,9 @@ func (e *Engine) Config() model.Config { return e.config }
 // Name is the last part of the model's path, without .gguf.
 func (e *Engine) Name() string { return e.name }
 
+// Fingerprint identifies the weights, as [weights.Checkpoint.Fingerprint] does.
+func (e *Engine) Fingerprint() string { return e.checkpoint.Fingerprint() }
+
 // Chat is the model's tokenizer and template, read on first use. A model
 // without a tokenizer still generates from token ids.
 func (e *Engine) Chat() (*chat.Model, error) { return e.chat() }

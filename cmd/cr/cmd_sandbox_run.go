@@ -61,7 +61,7 @@ func (s *sandboxRunCmd) Run(ctx context.Context, c *console) error {
 		Language: s.Language, Code: string(code), Stdin: stdin,
 		Limits: sandbox.Limits{CPU: s.Timeout, Memory: int64(s.MaxMem)},
 	})
-	if errors.Is(err, sandbox.ErrLanguage) {
+	if errors.As(err, new(*sandbox.LanguageError)) {
 		return badInput(err)
 	}
 	if err != nil {

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/coderl/cr/datasets"
+	"github.com/coderl/cr/eval"
+	"github.com/coderl/cr/eval/agent"
+	"github.com/coderl/cr/sandbox"
+	"github.com/coderl/cr/sandbox/judge"
+)
+
+// defaultConcurrency is how many conversations run at once. The engine gives
+// the place of one that waits for a tool to another.
+const defaultConcurrency = 16
+
+type livecodebenchCmd struct {
+	modelFlags    `embed:""`
+	serverFlags   `embed:""`
+	samplingFlags `embed:""`
+	dataFlags     `embed:""`
+	sandboxFlags  `embed:""`
+
+	N          int    `short:"n" name:"n" default:"4" help:"Samples of each problem."`
+	MaxTokens  int    `default:"32768" help:"Response budget over all turns, tool replies included; clipped to the model's context."`
+	Tools      bool   `negatable:"" default:"true" help:"Offer the code tool."`
+	MaxTurns   int    `default:"16" help:"Most turns of the model."`
+	ToolOutput int    `default:"4096" help:"Characters of a tool's reply that the model sees; head and tail are kept."`
+	Thinking   bool   `negatable:"" default:"true" help:"Let a model think that can switch."`
+	Extract    string `enum:"last,lcb,verl" default:"last" help:"Where an answer's program is: last, lcb, verl."`
+	Compare    string `enum:"published,strict,tokens" default:"strict" help:"Comparison of outputs: published (LiveCodeBench to the letter), strict, tokens."`
+
+	Samples     string `type:"existingfile" placeholder:"FILE" help:"Judge these programs instead of running a model."`
+	Concurrency int    `help:"Conversations at a time (default: 16)."`
+	Out         string `placeholder:"DIR" help:"Run folder (default: runs/livecodebench-TIME)."`
+	Resume      bool   `help:"Go on with the run in --out."`
+	AllowInfra  bool   `help:"Exit 0 even if some samples could not be judged."`
+}
+
+// Help is shown below the flags.
+func (livecodebenchCmd) Help() string {
+	return `Examples:
+  cr eval livecodebench --n 4 --model Qwen3-1.7B/ --data lcb/ --release v5
+  cr eval livecodebench --n 4 --endpoint http://127.0.0.1:8000/v1 --model NAME
+  cr eval livecodebench --samples programs.jsonl --data bundled
+
+A run that was interrupted goes on with --resume --out DIR and ends with the
+same results. Exit code 4: finished, but some samples could not be judged.`
+}
+
+// Validate is called by Kong after parsing.
+func (l *livecodebenchCmd) Validate() error {
+	for _, f := range []struct {
+		name  string
+		value int
+	}{{"n", l.N}, {"max-tokens", l.MaxTokens}, {"max-turns", l.MaxTurns}, {"tool-output", l.ToolOutput}} {
+		if f.value < 1 {
+			return fmt.Errorf("--%s %d: want 1 or more", f.name, f.value)
+		}
+	}
+	if l.Resume && l.Out == "" {
+		return errors.New("--resume needs --out, the folder of the run to go on with")
+	}
+	return nil
+}
+
+// Run evaluates, or judges --samples.
+func (l *livecodebenchCmd) Run(ctx context.Context, c *console) (err error) {
+	deps := eval.Deps{Notice: func(line string) { c.note("%s", line) }}
+	if deps.Set, err = l.load(ctx); err != nil {
+		return err
+	}
+	for _, note := range deps.Set.Notes {
+		c.note("%s", note)
+	}
+	executor, err := l.sandboxFlags.open(0)
+	if err != nil {
+		return err
+	}
+	defer executor.Close()
+	deps.Judge = judge.New(executor)
+
+	config := l.config(executor)
+	closeModel, err := l.source(ctx, c, &config, &deps, executor)
+	if err != nil {
+		return err
+	}
+	defer closeModel()
+	bar := newProgress(c)
+	deps.Progress = bar.show
+	results, err := eval.Run(ctx, config, deps)
+	bar.end()
+	if err != nil {
+		return runError(err)
+	}
+	c.note("run folder: %s", config.Out)
+	if err := c.result(results, func(w io.Writer) error { return eval.WriteReport(w, results) }); err != nil {
+		return err
+	}
+	if results.InfraErrors > 0 && !l.AllowInfra {
+		return errInfra
+	}
+	return nil
+}
+
+// runError sorts a run's failure: folders and settings that do not fit are the
+// caller's, an interruption is the user's.
+func runError(err error) error {
+	switch {
+	case errors.Is(err, eval.ErrInterrupted):
+		return errors.Join(err, context.Canceled)
+	case errors.Is(err, eval.ErrRunExists), errors.Is(err, eval.ErrSettingsDiffer):
+		return badInput(err)
+	}
+	return err
+}
+
+// config maps the flags.
+func (l *livecodebenchCmd) config(executor *sandbox.Local) eval.Config {
+	budgets := agent.DefaultBudgets()
+	budgets.Tokens, budgets.Turns, budgets.ToolOutput = l.MaxTokens, l.MaxTurns, l.ToolOutput
+	isolation := executor.Isolation()
+	out := l.Out
+	if out == "" {
+		out = "runs/livecodebench-" + time.Now().Format("20060102-150405")
+	}
+	return eval.Config{
+		Benchmark: "livecodebench", N: l.N, Limit: l.Limit,
+		Sampling: agent.Sampling{
+			Temperature: l.Temperature, TopP: l.TopP, TopK: l.TopK, MinP: l.MinP,
+			RepetitionPenalty: l.RepetitionPenalty, Seed: l.Seed,
+		},
+		Budgets: budgets, Thinking: l.Thinking,
+		Extract: eval.Rule(l.Extract), Compare: judge.Mode(l.Compare),
+		Extra: []eval.Setting{
+			{Name: "sandbox", Value: isolation.Tier}, {Name: "interpreter", Value: isolation.Interpreter},
+		},
+		Out: out, Resume: l.Resume, Concurrency: l.Concurrency, Version: version,
+	}
+}
+
+// source adds what makes the programs: the engine, a server, or a file.
+func (l *livecodebenchCmd) source(ctx context.Context, c *console, config *eval.Config, deps *eval.Deps, executor sandbox.Executor) (func(), error) {
+	none := func() {}
+	if l.Samples != "" {
+		programs, err := datasets.LoadSamples(ctx, l.Samples)
+		deps.Programs = &programs
+		return none, badInput(err)
+	}
+	if config.Concurrency < 1 {
+		config.Concurrency = defaultConcurrency
+	}
+	if l.Tools {
+		deps.Tools = agent.Interpreter{Executor: executor}
+	}
+	closeModel, err := l.endpoint(ctx, c, config, deps)
+	if err != nil {
+		return none, err
+	}
+	l.clip(c, config, deps.Endpoint.Info())
+	return closeModel, nil
+}
+
+func (l *livecodebenchCmd) endpoint(ctx context.Context, c *console, config *eval.Config, deps *eval.Deps) (func(), error) {
+	if l.Endpoint != "" {
+		server, err := l.connect(ctx, l.Model)
+		deps.Endpoint = server
+		return func() {}, err
+	}
+	engine, err := l.modelFlags.open(ctx, c, config.Concurrency)
+	if err != nil {
+		return nil, err
+	}
+	embedded, err := agent.NewEmbedded(engine, false)
+	if err != nil {
+		engine.Close()
+		return nil, badInput(err)
+	}
+	deps.Endpoint = embedded
+	config.Extra = append(config.Extra,
+		eval.Setting{Name: "dtype", Value: l.DType}, eval.Setting{Name: "weights", Value: engine.Fingerprint()})
+	return func() { engine.Close() }, nil
+}
+
+// clip bounds the response budget by the model's context, and says so.
+func (l *livecodebenchCmd) clip(c *console, config *eval.Config, info agent.Info) {
+	if info.Context > 0 && config.Budgets.Tokens > info.Context {
+		c.note("--max-tokens %d is more than the model's context; using %d", config.Budgets.Tokens, info.Context)
+		config.Budgets.Tokens = info.Context
+	}
+	if info.ToolsInSystem && l.Tools {
+		c.note("the model's chat template ignores tools: their schema and how to call them stand in the system turn")
+	}
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/coderl/cr/datasets"
+)
+
+// The release and window that eval takes from the cache when no flag says
+// otherwise: what the ScaleBox recipe reports on.
+const (
+	defaultRelease = "v5"
+	defaultStart   = "2024-08-01"
+)
+
+// dataFlags choose a benchmark's problems.
+type dataFlags struct {
+	Data       string  `placeholder:"FILE|DIR|NAME" help:"Problems in LiveCodeBench's schema: a file, a folder of test*.jsonl, or bundled (default: the release in the cache)."`
+	Release    string  `placeholder:"vN" help:"Release v1..v6 or vA_vB (default: v5 from the cache; a file of one's own is taken whole)."`
+	StartDate  *string `placeholder:"DAY" help:"First contest day of a release (default: 2024-08-01); empty for all."`
+	EndDate    string  `placeholder:"DAY" help:"Last contest day of a release."`
+	DateCompat string  `enum:"day,lcb" default:"day" help:"The last day ends at its end (day) or, as in LiveCodeBench, at its midnight (lcb)."`
+	Limit      int     `help:"Only the first problems by id."`
+}
+
+// load reads the problems.
+func (l *livecodebenchCmd) load(ctx context.Context) (datasets.Set, error) {
+	if l.Limit < 0 {
+		return datasets.Set{}, usagef("--limit %d: want 1 or more", l.Limit)
+	}
+	if l.Data == "bundled" {
+		if l.Release != "" || l.StartDate != nil || l.EndDate != "" {
+			return datasets.Set{}, usagef("--data bundled has no releases and no window")
+		}
+		return datasets.Bundled()
+	}
+	options := datasets.Options{Release: l.Release, End: l.EndDate, DateCompat: l.DateCompat, Limit: l.Limit}
+	source := datasets.Source{Path: l.Data}
+	if l.Data == "" {
+		options.Release = cmp.Or(l.Release, defaultRelease)
+		root, err := l.Cache.hubCache()
+		if err != nil {
+			return datasets.Set{}, err
+		}
+		source.HubCache = root
+	}
+	switch {
+	case options.Release == "" && (l.StartDate != nil || l.EndDate != ""):
+		return datasets.Set{}, usagef("--start-date and --end-date choose from a release: name it with --release")
+	case l.StartDate != nil:
+		options.Start = *l.StartDate
+	case options.Release != "":
+		options.Start = defaultStart
+	}
+	set, err := datasets.LoadLiveCodeBench(ctx, source, options)
+	if errors.Is(err, datasets.ErrNotCached) {
+		return set, fmt.Errorf("%w: name the problems with --data FILE or DIR, put the dataset livecodebench/code_generation_lite into the cache, or try --data bundled", err)
+	}
+	if err != nil && ctx.Err() == nil {
+		return set, badInput(err)
+	}
+	return set, err
+}
