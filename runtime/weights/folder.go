@@ -35,6 +35,9 @@ func (c *Checkpoint) openFolder() error {
 	if err := load(); err != nil {
 		return err
 	}
+	if err := c.checkShapes(); err != nil {
+		return err
+	}
 	return c.resolveTie()
 }
 

@@ -36,14 +36,27 @@ func (c *Checkpoint) openGGUF() error {
 	if err != nil {
 		return err
 	}
+	return c.interpretGGUF(file)
+}
+
+// interpretGGUF makes a header's tensors and metadata the checkpoint's.
+func (c *Checkpoint) interpretGGUF(file *ggufFile) (err error) {
 	if err := c.addGGUF(file); err != nil {
 		return err
 	}
 	if c.vocabulary, err = readVocabulary(file.metadata); err != nil {
 		return err
 	}
-	c.config, err = c.ggufConfig(file)
-	return err
+	if c.config, err = c.ggufConfig(file); err != nil {
+		return err
+	}
+	if v := c.vocabulary; v != nil && len(v.Tokens) > c.config.Vocab {
+		return corrupt("%d tokens, but %d embeddings", len(v.Tokens), c.config.Vocab)
+	}
+	if err := c.checkShapes(); err != nil {
+		return err
+	}
+	return c.markPaired()
 }
 
 func (c *Checkpoint) addGGUF(file *ggufFile) error {

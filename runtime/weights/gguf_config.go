@@ -2,7 +2,6 @@ package weights
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -70,7 +69,6 @@ func (k *ggufKeys) float(key string, otherwise float64) float64 {
 
 // ggufConfig reads the configuration from the metadata and, for what GGUF says
 // by presence alone (biases, a separate output projection), from the tensors.
-// It marks the tensors whose rows need splitPairs.
 func (c *Checkpoint) ggufConfig(file *ggufFile) (model.Config, error) {
 	name, _ := file.metadata["general.architecture"].string()
 	arch := model.Arch(name)
@@ -108,13 +106,7 @@ func (c *Checkpoint) ggufConfig(file *ggufFile) (model.Config, error) {
 	if config.RopeScaling, err = c.ggufScaling(k); err != nil {
 		return model.Config{}, err
 	}
-	if err := checkConfig(config); err != nil {
-		return model.Config{}, err
-	}
-	if arch == model.Llama {
-		return config, c.markPaired(config)
-	}
-	return config, nil
+	return config, checkConfig(config)
 }
 
 // refuseOptions refuses metadata that would change results.
@@ -175,30 +167,25 @@ func (c *Checkpoint) ropeDivisors() ([]float32, error) {
 	return divisors, nil
 }
 
-// markPaired notes the query and key tensors of the llama architecture.
-func (c *Checkpoint) markPaired(config model.Config) error {
+// markPaired notes the query and key tensors of the llama architecture, the only
+// one whose rows the converter moves.
+func (c *Checkpoint) markPaired() error {
+	if c.config.Arch != model.Llama {
+		return nil
+	}
 	for name, s := range c.tensors {
-		heads := 0
 		switch {
 		case strings.Contains(name, ".self_attn.q_proj."):
-			heads = config.Heads
+			s.pairedHeads = c.config.Heads
 		case strings.Contains(name, ".self_attn.k_proj."):
-			heads = config.KVHeads
+			s.pairedHeads = c.config.KVHeads
 		default:
 			continue
 		}
-		want := slices.Clone(s.shape)
-		if len(want) > 0 {
-			want[0] = heads * config.HeadDim
-		}
 		// A vector of blocks has no whole rows to move.
-		if block, _ := s.dtype.Block(); len(want) == 1 && block > 1 {
+		if block, _ := s.dtype.Block(); len(s.shape) == 1 && block > 1 {
 			return &UnsupportedTypeError{Tensor: s.name, Type: s.dtype.String()}
 		}
-		if len(want) == 0 || s.shape[0] != want[0] {
-			return &ShapeError{Tensor: s.name, Want: want, Got: s.shape}
-		}
-		s.pairedHeads = heads
 		c.tensors[name] = s
 	}
 	return nil

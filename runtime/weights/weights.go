@@ -141,14 +141,6 @@ func (c *Checkpoint) Close() error {
 	return errors.Join(errs...)
 }
 
-// CheckShape returns a [ShapeError] unless h has the wanted shape.
-func CheckShape(name string, h tensor.Host, want ...int) error {
-	if slices.Equal(h.Shape, want) {
-		return nil
-	}
-	return refusal{&ShapeError{Tensor: name, Want: want, Got: h.Shape}}
-}
-
 // mapWeights maps a weight file for the life of the checkpoint.
 func (c *Checkpoint) mapWeights(path string) ([]byte, error) {
 	file, err := mapfile.Open(path)
@@ -174,8 +166,10 @@ func aligned(data []byte, dtype tensor.DType) []byte {
 	if elements > 1 {
 		size = 2
 	}
-	if len(data) == 0 || uintptr(unsafe.Pointer(unsafe.SliceData(data)))%uintptr(size) == 0 {
+	if address(data)%uintptr(size) == 0 {
 		return data
 	}
 	return slices.Clone(data)
 }
+
+func address(data []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(data))) }
