@@ -45,6 +45,7 @@ func TestTextRules(t *testing.T) {
 		{"words under a tolerance", "Yes 0.5", "Yes 0.50000001", Strict, near, true},
 		{"absolute only", "1000.0", "1000.5", Strict, abs, false},
 		{"absolute", "1000.0", "1000.0005", Strict, abs, true},
+		{"reals written short", "60", "59.99999999", Strict, &Checker{Mode: "abs", Eps: 1e-6, Reals: true}, true},
 		{"checkers are off as published", "0.5", "0.50000001", Published, nil, false},
 		{"digits exact", "3.14", "3.140", Strict, exact, false},
 		{"lines exact but for their ends", "a\nb", " a \nb\n\n", Strict, exact, true},
@@ -83,6 +84,7 @@ func TestValueRules(t *testing.T) {
 		{"granted", "0.3", "0.3000001", &Checker{Mode: "rel_or_abs", Eps: 1e-6}, true},
 		{"granted in a list", "[0.1, 0.2]", "[0.1, 0.20000001]", &Checker{Mode: "abs", Eps: 1e-6}, true},
 		{"not granted to ints", "3", "3.0000001", &Checker{Mode: "abs", Eps: 1e-6}, false},
+		{"reals written short", "[60]", "[59.99999999]", &Checker{Mode: "abs", Eps: 1e-6, Reals: true}, true},
 		{"exact", "0.3", "0.30000000000000004", &Checker{Mode: "exact"}, false},
 		{"not JSON", "1", "1 2", nil, false},
 	}

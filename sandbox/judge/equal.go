@@ -155,7 +155,7 @@ func closeNumbers(expected, got string) bool {
 
 // nearNumbers is closeNumbers with the checker's tolerance as well.
 func (c *Checker) nearNumbers(expected, got string) bool {
-	return closeNumbers(expected, got) || isFloat(expected) && c.near(jsonFloat(expected), jsonFloat(got))
+	return closeNumbers(expected, got) || (c.Reals || isFloat(expected)) && c.near(jsonFloat(expected), jsonFloat(got))
 }
 
 func jsonFloat(literal string) float64 {

@@ -40,6 +40,7 @@ type Task struct {
 type Checker struct {
 	Mode     string  `json:"mode"` // rel_or_abs, abs, tokens, exact, program
 	Eps      float64 `json:"eps,omitempty"`
+	Reals    bool    `json:"reals,omitempty"`    // Eps holds also where the expected number is written as an integer
 	Language string  `json:"language,omitempty"` // of a special judge
 	Code     string  `json:"code,omitempty"`     // called with three paths: input, output, expected; exit 0 accepts
 }

@@ -36,12 +36,13 @@ func sameToken(expected, got string) bool {
 }
 
 // nearToken adds the checker's tolerance where the expected token has a fraction
-// or an exponent. Integers stay exact: no statement grants a tolerance on them.
+// or an exponent. Integers stay exact, since no statement grants a tolerance on
+// them, unless the checker says that they are reals written short.
 func (c *Checker) nearToken(expected, got string) bool {
 	if sameToken(expected, got) {
 		return true
 	}
-	if !strings.ContainsAny(expected, ".eE") {
+	if !c.Reals && !strings.ContainsAny(expected, ".eE") {
 		return false
 	}
 	if _, ok := plainNumber(expected); !ok {

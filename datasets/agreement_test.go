@@ -1,0 +1,144 @@
+package datasets
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/coderl/cr/sandbox"
+	"github.com/coderl/cr/sandbox/judge"
+)
+
+// full judges all 800 programs; otherwise every sampled problem's.
+var full = flag.Bool("full", false, "judge every program of the LiveCodeBench agreement test")
+
+// sampleStep is how many problems share one judged in a short run.
+const sampleStep = 16
+
+// dependsOnTheHost are programs whose verdict is a matter of the host's speed:
+// the official runner stopped them after six seconds of wall time.
+var dependsOnTheHost = map[[2]string]bool{
+	{"gpt-4.1-nano", "abc319_c"}: true,
+}
+
+// reference is the official runner's verdict on the public tests.
+type reference struct {
+	ID   string `json:"question_id"`
+	Pass bool   `json:"lcb_ref_pass"`
+}
+
+// corrected is the verdict a careful reading of the statement gives.
+type corrected struct {
+	ID    string `json:"question_id"`
+	Model string
+	Tests []string `json:"corrected"`
+}
+
+func readJSONL[T any](t *testing.T, path string) []T {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close() //nolint:errcheck // only read
+	var rows []T
+	scanner := bufio.NewScanner(file)
+	scanner.Buffer(nil, 1<<20)
+	for scanner.Scan() {
+		var row T
+		if err := json.Unmarshal(scanner.Bytes(), &row); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		rows = append(rows, row)
+	}
+	if err := scanner.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// loadV1 reads LiveCodeBench v1 with its public tests, by ID.
+func loadV1(t *testing.T, data string) map[string]Problem {
+	t.Helper()
+	src := Source{Path: filepath.Join(data, "lcb", "lcb_v1_public_only.jsonl")}
+	set, err := LoadLiveCodeBench(t.Context(), src, Options{Release: "v1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems := map[string]Problem{}
+	for _, p := range set.Problems {
+		problems[p.ID] = p
+	}
+	return problems
+}
+
+func programsOf(t *testing.T, data, model string) map[string]string {
+	t.Helper()
+	samples, err := LoadSamples(t.Context(), filepath.Join(data, "candidates", "mavencoder", "lcb_"+model+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	programs := map[string]string{}
+	for _, s := range samples.Entries {
+		programs[s.ID] = s.Text
+	}
+	return programs
+}
+
+// TestAgreesWithTheOfficialRunner judges real model programs under Published.
+func TestAgreesWithTheOfficialRunner(t *testing.T) {
+	data := outsideData(t)
+	problems, j := loadV1(t, data), openJudge(t)
+	for _, model := range []string{"gpt-4.1-nano", "gpt-4o-mini"} {
+		programs := programsOf(t, data, model)
+		judged := 0
+		for i, ref := range readJSONL[reference](t, filepath.Join(data, "candidates", "mavencoder", "ref_lcb_"+model+".jsonl")) {
+			if !*full && i%sampleStep != 0 {
+				continue
+			}
+			report, err := j.Judge(t.Context(), programs[ref.ID], taskOf(problems[ref.ID], judge.Published))
+			if err != nil {
+				t.Fatalf("%s: %s: %v", model, ref.ID, err)
+			}
+			judged++
+			if pass := report.Verdict == sandbox.AC; pass != ref.Pass && !dependsOnTheHost[[2]string{model, ref.ID}] {
+				t.Errorf("%s: %s: got %s, the official runner says passed=%v: %+v", model, ref.ID, report.Verdict, ref.Pass, report.Tests)
+			}
+		}
+		t.Logf("%s: %d programs judged", model, judged)
+	}
+}
+
+// TestCorrectedByTheOverlay judges, test by test, the programs on problems that
+// grant a tolerance or several answers.
+func TestCorrectedByTheOverlay(t *testing.T) {
+	data := outsideData(t)
+	problems, j := loadV1(t, data), openJudge(t)
+	programs := map[string]map[string]string{}
+	for _, row := range readJSONL[corrected](t, filepath.Join(data, "candidates", "mavencoder", "corrected_verdicts.jsonl")) {
+		if programs[row.Model] == nil {
+			programs[row.Model] = programsOf(t, data, row.Model)
+		}
+		problem := problems[row.ID]
+		if problem.Checker == nil {
+			t.Errorf("%s: no checker", row.ID)
+		}
+		report, err := j.Judge(t.Context(), programs[row.Model][row.ID], taskOf(problem, judge.Strict))
+		if err != nil {
+			t.Fatalf("%s: %s: %v", row.Model, row.ID, err)
+		}
+		for i, want := range row.Tests {
+			got := report.Tests[i]
+			if want == "TLE" && dependsOnTheHost[[2]string{row.Model, row.ID}] {
+				continue
+			}
+			// The corrected verdicts call a syntax error a runtime error.
+			if string(got.Verdict) != want && !(want == "RE" && got.Verdict == sandbox.CE) {
+				t.Errorf("%s: %s: test %d: got %s, want %s: %s", row.Model, row.ID, i+1, got.Verdict, want, got.Detail)
+			}
+		}
+	}
+}
