@@ -33,6 +33,12 @@ import string, re, datetime, collections, heapq, bisect, copy, math, random
 import statistics, itertools, functools, operator, typing
 import decimal, fractions, dataclasses, enum, contextlib, queue, struct, textwrap, time
 
+# Programs may patch whatever they like. What runs after them therefore uses its
+# own copy of the builtins, and these names bound now.
+__builtins__ = dict(vars(builtins))
+exit_now, join_threads, run_atexit = os._exit, threading._shutdown, atexit._run_exitfuncs
+exc_info, print_exception = sys.exc_info, traceback.print_exception
+
 WORK = "/w"
 SCRATCH = (WORK, "/tmp", "/dev/shm")
 MAIN = WORK + "/main.py"
@@ -208,13 +214,13 @@ def new_module(name, prelude):
 
 def finish(code):
     """End as the interpreter would: join threads, run atexit, flush, exit."""
-    for last in (threading._shutdown, atexit._run_exitfuncs):
+    for last in (join_threads, run_atexit):
         try:
             last()
         except SystemExit:
             pass
         except BaseException:
-            sys.excepthook(*sys.exc_info())
+            print_exception(*exc_info())
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name, None)
         try:
@@ -222,7 +228,7 @@ def finish(code):
                 stream.flush()
         except BaseException:
             code = code or 120
-    os._exit(code)
+    exit_now(code)
 
 
 def exit_code(error):
@@ -241,17 +247,17 @@ def die(error, report):
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
         trace = trace.tb_next
-    if isinstance(error, MemoryError):
-        report(b"m")
+    if isinstance(error, MemoryError) or isinstance(error, OSError) and error.errno == 12:
+        report(b"m")  # 12 is ENOMEM, a refused mapping
     error.__traceback__ = trace
     try:
         sys.excepthook(type(error), error, trace)
     except BaseException:
-        traceback.print_exception(type(error), error, trace, file=sys.__stderr__)
+        print_exception(type(error), error, trace, file=sys.__stderr__)
     if isinstance(error, KeyboardInterrupt):
         sys.stdout.flush()
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
     return 1
 
 
@@ -260,9 +266,9 @@ def compiled(source, report):
         return compile(source, MAIN, "exec", dont_inherit=True)
     except BaseException as error:
         report(b"c")
-        traceback.print_exception(type(error), error, None)
+        print_exception(type(error), error, None)
         sys.stderr.flush()
-        os._exit(1)
+        exit_now(1)
 
 
 def call(space, target, arguments):
@@ -316,7 +322,11 @@ def child(request, fds):
     except BaseException as error:
         report(b"i", ("the job could not be set up: %r" % error).encode())
         os._exit(1)
-    finish(run(head, parts, report))
+    try:
+        code = run(head, parts, report)
+    except BaseException:  # a program that broke what its own end needs
+        code = 1
+    finish(code)
 
 
 def descendants():

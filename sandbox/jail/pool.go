@@ -198,4 +198,3 @@ func (p *Pool) Close() error {
 	kill()
 	return failed
 }
-

@@ -80,4 +80,3 @@ func nonFinite(data []byte) int {
 	}
 	return 0
 }
-

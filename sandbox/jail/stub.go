@@ -156,6 +156,21 @@ func becomeInnerRoot() error {
 	if _, _, e := unix.RawSyscall(unix.SYS_SETRESUID, 0, 0, 0); e != 0 {
 		return fmt.Errorf("change uid: %w", e)
 	}
+	return clearInheritable()
+}
+
+// clearInheritable drops the set that carried the stub's capabilities over its
+// own exec; a change of uid leaves it alone, so jobs would keep it.
+func clearInheritable() error {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if err := unix.Capget(&header, &data[0]); err != nil {
+		return fmt.Errorf("read capabilities: %w", err)
+	}
+	data[0].Inheritable, data[1].Inheritable = 0, 0
+	if err := unix.Capset(&header, &data[0]); err != nil {
+		return fmt.Errorf("clear inheritable capabilities: %w", err)
+	}
 	return nil
 }
 
