@@ -50,7 +50,7 @@ func (c *ToolCall) UnmarshalJSON(raw []byte) error {
 	*c = ToolCall{ID: w.ID, Name: f.Name, Arguments: f.Arguments}
 	var text string
 	if json.Unmarshal(f.Arguments, &text) == nil && json.Valid([]byte(text)) {
-		c.Arguments = json.RawMessage(text)
+		c.Arguments, c.AsText = json.RawMessage(text), true
 	}
 	return nil
 }

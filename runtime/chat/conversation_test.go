@@ -10,11 +10,13 @@ import (
 )
 
 func TestParseConversation(t *testing.T) {
-	call := chat.ToolCall{ID: "c1", Name: "run", Arguments: json.RawMessage(`{"code": "print(1<2)"}`)}
-	want := []chat.Message{
-		{Role: "user", Content: "go on"},
-		{Role: "assistant", ToolCalls: []chat.ToolCall{call}},
-		{Role: "tool", Content: "True", ToolCallID: "c1"},
+	want := func(asText bool) []chat.Message {
+		call := chat.ToolCall{ID: "c1", Name: "run", Arguments: json.RawMessage(`{"code": "print(1<2)"}`), AsText: asText}
+		return []chat.Message{
+			{Role: "user", Content: "go on"},
+			{Role: "assistant", ToolCalls: []chat.ToolCall{call}},
+			{Role: "tool", Content: "True", ToolCallID: "c1"},
+		}
 	}
 	for name, text := range map[string]string{
 		"OpenAI": `{"messages": [{"role": "user", "content": [{"type": "text", "text": "go"}, {"type": "text", "text": " on"}]},
@@ -28,14 +30,14 @@ func TestParseConversation(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if !reflect.DeepEqual(got, want) {
+		if !reflect.DeepEqual(got, want(name == "OpenAI")) {
 			t.Errorf("%s: got %+v", name, got)
 		}
 		again, err := json.Marshal(got)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if back, _, err := chat.ParseConversation(again); err != nil || !reflect.DeepEqual(back, want) {
+		if back, _, err := chat.ParseConversation(again); err != nil || !reflect.DeepEqual(back, want(true)) {
 			t.Errorf("%s: written and read back: %+v, %v", name, back, err)
 		}
 	}

@@ -117,7 +117,7 @@ func callText(call ToolCall) (string, error) {
 		return "", err
 	}
 	arguments := string(object)
-	if !isText {
+	if !isText && !call.AsText {
 		if arguments, err = pythonJSON(object); err != nil {
 			return "", err
 		}

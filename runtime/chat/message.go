@@ -21,6 +21,9 @@ type ToolCall struct {
 	ID        string
 	Name      string
 	Arguments json.RawMessage
+	// AsText says that a conversation gave the arguments as a string: templates
+	// insert that text as it stands, where they encode an object themselves.
+	AsText bool
 }
 
 // Tool is the JSON schema a model sees, verbatim:

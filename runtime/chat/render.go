@@ -175,7 +175,7 @@ func (b *builder) message(msg Message) (jinja.Value, error) {
 func (b *builder) calls(calls []ToolCall) (jinja.Value, error) {
 	items := make([]jinja.Value, len(calls))
 	for i, call := range calls {
-		arguments, err := b.arguments(call.Arguments)
+		arguments, err := b.arguments(call)
 		if err != nil {
 			return jinja.Undefined(), fmt.Errorf("tool call %d (%s): %w", i, call.Name, err)
 		}
@@ -194,12 +194,12 @@ func (b *builder) calls(calls []ToolCall) (jinja.Value, error) {
 
 // arguments are a mapping, which the template's own encoder writes, or the
 // text of one, which stands as it was given.
-func (b *builder) arguments(raw json.RawMessage) (jinja.Value, error) {
-	object, isText, err := argumentsObject(raw)
+func (b *builder) arguments(call ToolCall) (jinja.Value, error) {
+	object, isText, err := argumentsObject(call.Arguments)
 	if err != nil {
 		return jinja.Undefined(), err
 	}
-	if isText {
+	if isText || call.AsText {
 		return b.text(string(object)), nil
 	}
 	return jsonValue(object, b.controls, b.guard)

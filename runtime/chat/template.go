@@ -3,7 +3,6 @@ package chat
 import (
 	"fmt"
 	"maps"
-	"strings"
 
 	"github.com/ardanlabs/jinja"
 )
@@ -20,7 +19,7 @@ const (
 func compileTemplates(sources map[string]string) (templates, error) {
 	compiled := templates{}
 	for name, source := range sources {
-		t, err := jinja.Compile(renameFilter(source, "tojson", jsonFilter))
+		t, err := jinja.Compile(normalise(source))
 		if err != nil {
 			return nil, fmt.Errorf("compile chat template %q: %w", name, err)
 		}
@@ -67,6 +66,7 @@ func (m *Model) variables(messages, tools jinja.Value, guard rune, o RenderOptio
 		"documents":             jinja.None(),
 		"add_generation_prompt": jinja.NewBool(o.AddGenerationPrompt),
 		jsonFilter:              jinja.NewCallable(jsonFilter, jsonFilterFunc(guard)),
+		stringFilter:            jinja.NewCallable(stringFilter, filterString),
 	}
 	for name, text := range map[string]string{
 		"bos_token": m.tokens.BOS, "eos_token": m.tokens.EOS, "pad_token": m.tokens.PAD, "unk_token": m.tokens.UNK,
@@ -88,103 +88,4 @@ func extraValues(extra map[string]any) map[string]jinja.Value {
 		values[name] = jinja.FromGoValue(v)
 	}
 	return values
-}
-
-// renameFilter renames a filter wherever a template applies it (|name), so
-// that our version is found instead of the engine's own. Text outside of tags,
-// comments and string literals stay as they are.
-func renameFilter(source, from, to string) string {
-	var out strings.Builder
-	for source != "" {
-		open := tagStart(source)
-		if open < 0 {
-			break
-		}
-		end := open + tagLength(source[open:])
-		out.WriteString(source[:open])
-		out.WriteString(renameInTag(source[open:end], from, to))
-		source = source[end:]
-	}
-	out.WriteString(source)
-	return out.String()
-}
-
-// tagStart finds the next {{, {% or {#.
-func tagStart(source string) int {
-	for i := 0; i+1 < len(source); i++ {
-		if source[i] == '{' && strings.IndexByte("{%#", source[i+1]) >= 0 {
-			return i
-		}
-	}
-	return -1
-}
-
-// tagLength is the length of the tag that source begins with, its end mark
-// included; end marks inside string literals do not count.
-func tagLength(source string) int {
-	comment := source[1] == '#'
-	end := map[byte]string{'{': "}}", '%': "%}", '#': "#}"}[source[1]]
-	for i := 2; i < len(source); {
-		switch {
-		case strings.HasPrefix(source[i:], end):
-			return i + len(end)
-		case !comment && (source[i] == '\'' || source[i] == '"'):
-			i += literalLength(source[i:])
-		default:
-			i++
-		}
-	}
-	return len(source)
-}
-
-// literalLength is the length of the string literal that source begins with.
-func literalLength(source string) int {
-	for i := 1; i < len(source); i++ {
-		switch source[i] {
-		case '\\':
-			i++
-		case source[0]:
-			return i + 1
-		}
-	}
-	return len(source)
-}
-
-func renameInTag(tag, from, to string) string {
-	if tag[1] == '#' || !strings.Contains(tag, from) {
-		return tag
-	}
-	var out strings.Builder
-	piped := false // the last thing but white space was a |
-	for i := 0; i < len(tag); {
-		n := 1
-		switch c := tag[i]; {
-		case c == '\'' || c == '"':
-			n = literalLength(tag[i:])
-		case wordByte(c):
-			n = wordLength(tag[i:])
-		}
-		word := tag[i : i+n]
-		if piped && word == from {
-			word = to
-		}
-		out.WriteString(word)
-		if strings.TrimSpace(word) != "" {
-			piped = word == "|"
-		}
-		i += n
-	}
-	return out.String()
-}
-
-func wordByte(c byte) bool {
-	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-}
-
-func wordLength(s string) int {
-	n := 0
-	for n < len(s) && wordByte(s[n]) {
-		n++
-	}
-	return n
 }

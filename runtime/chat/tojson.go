@@ -3,7 +3,6 @@ package chat
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,11 +10,6 @@ import (
 
 	"github.com/ardanlabs/jinja"
 )
-
-// jsonFilter is the name under which templates find our tojson. The engine's
-// own sorts keys when it indents and writes numbers in Go's style; prompts must
-// be those of transformers, which calls Python's json.dumps.
-const jsonFilter = "cr_tojson"
 
 // pyJSON writes values as Python's json.dumps does.
 type pyJSON struct {
@@ -180,23 +174,4 @@ func (w *pyJSON) escape(r rune) {
 	}
 	r -= 0x10000
 	fmt.Fprintf(&w.out, "\\u%04x\\u%04x", 0xD800+(r>>10), 0xDC00+(r&0x3FF))
-}
-
-// pyFloat is Python's repr of a float: the shortest digits that read back, an
-// exponent only outside 1e-4 ≤ |f| < 1e16, and ".0" on whole numbers.
-func pyFloat(f float64) string {
-	switch {
-	case math.IsNaN(f):
-		return "NaN"
-	case math.IsInf(f, 0):
-		return strings.TrimPrefix(strconv.FormatFloat(f, 'f', -1, 64)+"inity", "+")
-	}
-	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
-		return strconv.FormatFloat(f, 'e', -1, 64)
-	}
-	s := strconv.FormatFloat(f, 'f', -1, 64)
-	if !strings.Contains(s, ".") {
-		s += ".0"
-	}
-	return s
 }

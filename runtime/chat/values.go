@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 
@@ -17,7 +16,7 @@ import (
 const maxJSONDepth = 256
 
 // valueReader turns JSON text into template values: keys in source order,
-// strings guarded, numbers as Python would hold and print them.
+// strings guarded, numbers as Python holds them.
 type valueReader struct {
 	dec      *json.Decoder
 	controls *controlSet
@@ -98,33 +97,25 @@ func (r *valueReader) array(depth int) (jinja.Value, error) {
 	return jinja.NewList(items), err
 }
 
-// number is an int or a float as Python tells them apart. The engine holds
-// neither integers beyond 64 bits nor prints all floats as Python does; those
-// travel as literals.
+// number is an int or a float as Python tells them apart. The engine holds no
+// integers beyond 64 bits: those travel as literals.
 func number(n json.Number, guard rune) jinja.Value {
 	text := n.String()
-	if !strings.ContainsAny(text, ".eE") {
-		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
-			return jinja.NewInt(i)
-		}
-		return newLiteral(text, guard)
+	if strings.ContainsAny(text, ".eE") {
+		// Beyond the range of floats, Python reads an infinity, as here.
+		f, _ := strconv.ParseFloat(text, 64) //nolint:errcheck // the one possible error is that of range
+		return jinja.NewFloat(f)
 	}
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil && !math.IsInf(f, 0) {
-		return newLiteral(text, guard)
+	i, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return jinja.NewString(string(guard) + string(guard) + text)
 	}
-	if py := pyFloat(f); py != strconv.FormatFloat(f, 'g', -1, 64) {
-		return newLiteral(py, guard)
-	}
-	return jinja.NewFloat(f)
+	return jinja.NewInt(i)
 }
 
-// newLiteral is a number as text behind two guards, a prefix that no guarded
-// string begins with. Printed, it loses the guards; in JSON, the quotes.
-func newLiteral(text string, guard rune) jinja.Value {
-	return jinja.NewString(string(guard) + string(guard) + text)
-}
-
+// literal recognises a number that travels as text behind two guards, a prefix
+// that no guarded string begins with. Printed, it loses the guards; in JSON,
+// the quotes.
 func literal(s string, guard rune) (string, bool) {
 	return strings.CutPrefix(s, string(guard)+string(guard))
 }
