@@ -6,7 +6,9 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/coderl/cr/sandbox"
 	"github.com/coderl/cr/sandbox/judge"
@@ -18,16 +20,24 @@ var full = flag.Bool("full", false, "judge every program of the LiveCodeBench ag
 // sampleStep is how many problems share one judged in a short run.
 const sampleStep = 16
 
-// dependsOnTheHost are programs whose verdict is a matter of the host's speed:
-// the official runner stopped them after six seconds of wall time.
-var dependsOnTheHost = map[[2]string]bool{
-	{"gpt-4.1-nano", "abc319_c"}: true,
+// reference is the official runner's verdict on the public tests: true, or a
+// code per test up to the first that failed.
+type reference struct {
+	ID    string `json:"question_id"`
+	Codes []any  `json:"lcb_ref"`
+	Pass  bool   `json:"lcb_ref_pass"`
 }
 
-// reference is the official runner's verdict on the public tests.
-type reference struct {
-	ID   string `json:"question_id"`
-	Pass bool   `json:"lcb_ref_pass"`
+// timedOut holds for a program that the official runner stopped after six
+// seconds of wall time on its own, busy host.
+func (r reference) timedOut() bool {
+	return len(r.Codes) > 0 && r.Codes[len(r.Codes)-1] == -3.0
+}
+
+// slow holds when a test needed a good part of the time limit, so that another
+// host may say otherwise.
+func slow(report judge.Report) bool {
+	return slices.ContainsFunc(report.Tests, func(r judge.TestResult) bool { return r.CPU > 2*time.Second })
 }
 
 // corrected is the verdict a careful reading of the statement gives.
@@ -104,9 +114,14 @@ func TestAgreesWithTheOfficialRunner(t *testing.T) {
 				t.Fatalf("%s: %s: %v", model, ref.ID, err)
 			}
 			judged++
-			if pass := report.Verdict == sandbox.AC; pass != ref.Pass && !dependsOnTheHost[[2]string{model, ref.ID}] {
-				t.Errorf("%s: %s: got %s, the official runner says passed=%v: %+v", model, ref.ID, report.Verdict, ref.Pass, report.Tests)
+			if pass := report.Verdict == sandbox.AC; pass == ref.Pass {
+				continue
 			}
+			if ref.timedOut() && slow(report) {
+				t.Logf("%s: %s: right, but near the time limit", model, ref.ID)
+				continue
+			}
+			t.Errorf("%s: %s: got %s, the official runner says passed=%v: %+v", model, ref.ID, report.Verdict, ref.Pass, report.Tests)
 		}
 		t.Logf("%s: %d programs judged", model, judged)
 	}
@@ -132,7 +147,7 @@ func TestCorrectedByTheOverlay(t *testing.T) {
 		}
 		for i, want := range row.Tests {
 			got := report.Tests[i]
-			if want == "TLE" && dependsOnTheHost[[2]string{row.Model, row.ID}] {
+			if want == "TLE" && slow(report) {
 				continue
 			}
 			// The corrected verdicts call a syntax error a runtime error.
