@@ -84,6 +84,17 @@ func (c *channels) closeOurs() error {
 	return failed
 }
 
+// exceeded says whether the program wrote more than it may. It is settled once
+// finish has returned.
+func (c *channels) exceeded() bool {
+	select {
+	case <-c.over:
+		return true
+	default:
+		return false
+	}
+}
+
 // closeTheirs drops our copies of the program's ends, so that the program's end
 // is the streams' end.
 func (c *channels) closeTheirs() error {

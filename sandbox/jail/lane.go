@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -26,12 +27,12 @@ const laneReadyTimeout = 60 * time.Second
 
 // lane is one jailed fork server. It runs one job at a time.
 type lane struct {
-	number   int
 	cmd      *exec.Cmd
 	control  *net.UnixConn
 	group    *cgroup.Group // nil without control groups
 	baseline int64         // memory charged to the idle lane
 	jobs     int
+	dir      string        // a lane's directory on the host, without namespaces
 	exited   chan struct{} // closed once the process has been waited for
 	stopOnce sync.Once
 	stopErr  error
@@ -39,22 +40,28 @@ type lane struct {
 
 // startLane starts a lane's process. It must run on a thread that lives as
 // long as the lane: the kernel kills the lane when that thread dies.
-func startLane(number int, tier Tier, python *Python, parent *cgroup.Parent) (*lane, error) {
+func (p *Pool) startLane(number int) (*lane, error) {
+	tier := p.cfg.Tier
 	ours, theirs, err := controlPair()
 	if err != nil {
 		return nil, err
 	}
 	defer theirs.Close() //nolint:errcheck // the lane holds its own copy
-	l := &lane{number: number, control: ours, exited: make(chan struct{})}
+	l := &lane{control: ours, exited: make(chan struct{})}
 	l.cmd = &exec.Cmd{
 		Path:        "/proc/self/exe",
 		Args:        []string{stubName},
 		Env:         []string{"GOMAXPROCS=1", "GOGC=off"},
 		ExtraFiles:  []*os.File{theirs},
-		SysProcAttr: tier.sysProcAttr(number),
+		SysProcAttr: tier.sysProcAttr(p.base + number),
 	}
-	if parent != nil {
-		if l.group, err = parent.New(cgroup.Name(number + 1)); err != nil {
+	if tier == Unsafe {
+		if l.dir, err = unsafeDir(); err != nil {
+			return nil, errors.Join(err, ours.Close())
+		}
+	}
+	if p.cfg.Groups != nil {
+		if l.group, err = p.cfg.Groups.New(fmt.Sprintf("%s-%d", p.set, number)); err != nil {
 			return nil, errors.Join(err, ours.Close())
 		}
 	}
@@ -66,7 +73,7 @@ func startLane(number int, tier Tier, python *Python, parent *cgroup.Parent) (*l
 		_ = l.cmd.Wait() // the status of a lane tells nothing that EOF does not
 		close(l.exited)
 	}()
-	if err := l.configure(tier, python); err != nil {
+	if err := l.configure(tier, p.cfg.Python); err != nil {
 		return nil, errors.Join(err, l.stop())
 	}
 	return l, nil
@@ -79,7 +86,7 @@ func (l *lane) configure(tier Tier, python *Python) error {
 			return err
 		}
 	}
-	msg, err := json.Marshal(tier.layout(python))
+	msg, err := json.Marshal(tier.layout(python, l.dir))
 	if err != nil {
 		return fmt.Errorf("write layout: %w", err)
 	}
@@ -116,15 +123,37 @@ func (l *lane) await() error {
 func (l *lane) stop() error {
 	l.stopOnce.Do(func() {
 		if l.cmd.Process != nil {
+			if l.dir != "" {
+				killTree(l.cmd.Process.Pid)
+			}
 			_ = l.cmd.Process.Kill() // an error means it is dead already
 		}
 		<-l.exited
 		l.stopErr = l.control.Close()
+		if l.dir != "" {
+			l.stopErr = errors.Join(l.stopErr, os.RemoveAll(l.dir))
+		}
 		if l.group != nil {
 			l.stopErr = errors.Join(l.stopErr, l.group.Close())
 		}
 	})
 	return l.stopErr
+}
+
+// unsafeDir makes the directory of a lane that has no root of its own.
+func unsafeDir() (string, error) {
+	dir, err := os.MkdirTemp("", "cr-lane-")
+	if err != nil {
+		return "", fmt.Errorf("make lane directory: %w", err)
+	}
+	err = errors.Join(
+		os.Mkdir(filepath.Join(dir, "w"), 0o777),
+		os.WriteFile(filepath.Join(dir, "lane.py"), laneSource, 0o644),
+	)
+	if err != nil {
+		return "", errors.Join(fmt.Errorf("make lane directory: %w", err), os.RemoveAll(dir))
+	}
+	return dir, nil
 }
 
 // controlPair makes the two ends of a control socket, which keeps messages

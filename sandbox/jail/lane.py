@@ -39,8 +39,8 @@ __builtins__ = dict(vars(builtins))
 exit_now, join_threads, run_atexit = os._exit, threading._shutdown, atexit._run_exitfuncs
 exc_info, print_exception = sys.exc_info, traceback.print_exception
 
-WORK = "/w"
-SCRATCH = (WORK, "/tmp", "/dev/shm")
+SCRATCH = sys.argv[1:]  # the writable places, all emptied after a job
+WORK = SCRATCH[0]
 MAIN = WORK + "/main.py"
 CONTROL = 3
 
@@ -454,7 +454,7 @@ def main():
     gc.disable()
     control = socket.socket(fileno=CONTROL)
     control.send(b'{"ready": true}')
-    serve(control, [path for path in SCRATCH if os.path.isdir(path)])
+    serve(control, SCRATCH)
 
 
 main()

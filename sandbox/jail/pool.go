@@ -2,8 +2,10 @@ package jail
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	mathrand "math/rand/v2"
 	"runtime"
 	"sync"
 
@@ -26,6 +28,8 @@ type Config struct {
 // burned lane without a wait.
 type Pool struct {
 	cfg    Config
+	set    string        // names this pool's control groups
+	base   int           // its first range of uids
 	slots  chan struct{} // held while a job runs
 	ready  chan *lane
 	want   chan struct{} // one token for each lane to be started
@@ -35,6 +39,7 @@ type Pool struct {
 	done   sync.WaitGroup
 	mu     sync.Mutex
 	lanes  map[*lane]bool // all that are alive
+	sweep  *janitor       // nil without control groups
 }
 
 // NewPool starts the lanes and waits for the first.
@@ -42,12 +47,20 @@ func NewPool(cfg Config) (*Pool, error) {
 	n := cfg.Workers + 1
 	p := &Pool{
 		cfg:    cfg,
+		set:    cgroup.Set(rand.Text()[:8]),
+		base:   mathrand.IntN(uidRanges),
 		slots:  make(chan struct{}, cfg.Workers),
 		ready:  make(chan *lane, n),
 		want:   make(chan struct{}, n),
 		broken: make(chan struct{}),
 		closed: make(chan struct{}),
 		lanes:  map[*lane]bool{},
+	}
+	if cfg.Groups != nil {
+		var err error
+		if p.sweep, err = startJanitor(p.set); err != nil {
+			return nil, err
+		}
 	}
 	for range n {
 		p.want <- struct{}{}
@@ -89,7 +102,7 @@ func (p *Pool) spawn() {
 			}
 			p.want <- struct{}{}
 		case <-p.want:
-			l, err := startLane(number, p.cfg.Tier, p.cfg.Python, p.cfg.Groups)
+			l, err := p.startLane(number)
 			if err != nil {
 				failures <- err
 				continue
@@ -196,5 +209,8 @@ func (p *Pool) Close() error {
 	kill() // wakes those that wait for a lane to become ready
 	p.done.Wait()
 	kill()
+	if p.sweep != nil {
+		failed = errors.Join(failed, p.sweep.close())
+	}
 	return failed
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -63,4 +64,37 @@ func descendants(root int) (found []int) {
 		}
 	}
 	return found
+}
+
+// treeMemory sums the memory of a lane's processes, where no control group
+// counts it. Pages that several share count once.
+func treeMemory(root int) (sum int64) {
+	for _, pid := range descendants(root) {
+		data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/smaps_rollup")
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(data)) {
+			if f := strings.Fields(line); len(f) == 3 && f[0] == "Pss:" {
+				n, _ := strconv.ParseInt(f[1], 10, 64)
+				sum += n << 10
+			}
+		}
+	}
+	return sum
+}
+
+// killTree kills what runs below root, where no namespace does it. A program
+// that forks faster than it is killed escapes the last round, one of the
+// reasons why that tier is called unsafe.
+func killTree(root int) {
+	for range 100 {
+		pids := descendants(root)
+		if len(pids) == 0 {
+			return
+		}
+		for _, pid := range pids {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // an error means it has ended
+		}
+	}
 }

@@ -13,6 +13,10 @@ import (
 // lanePath is where the lane program lies inside the jail.
 const lanePath = "/run/lane.py"
 
+// scratch are the places inside the jail where programs may write; the first is
+// their working directory.
+var scratch = [...]string{"/w", "/tmp", "/dev/shm"}
+
 // devices are the device files a program may need.
 var devices = [...]string{"null", "zero", "full", "random", "urandom"}
 
@@ -201,14 +205,14 @@ func makeEtc(root string, l *layout) error {
 // limit in bytes and files.
 func makeScratch(root string, l *layout) error {
 	options := "mode=0777,nr_inodes=16384,size=" + strconv.FormatInt(l.Scratch, 10)
-	for _, name := range []string{"w", "tmp", "dev/shm"} {
+	for _, name := range scratch {
 		target := filepath.Join(root, name)
 		if err := os.MkdirAll(target, 0o755); err != nil {
-			return fmt.Errorf("make /%s: %w", name, err)
+			return fmt.Errorf("make %s: %w", name, err)
 		}
 		err := unix.Mount("scratch", target, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options)
 		if err != nil {
-			return fmt.Errorf("mount /%s: %w", name, err)
+			return fmt.Errorf("mount %s: %w", name, err)
 		}
 	}
 	return nil

@@ -118,6 +118,9 @@ func (l *lane) outcome(ctx context.Context, m *meter, end *ending, ch *channels,
 	if err := out.read(ch.result.data, token); err != nil {
 		return Outcome{}, false, err
 	}
+	if out.Stop == NotStopped && ch.exceeded() {
+		out.Stop = StopOutput // it ended before it could be stopped
+	}
 	clean := out.Stop == NotStopped && end.ooms == 0 && end.answer.reply.Clean
 	return out, clean, nil
 }

@@ -36,11 +36,19 @@ type notice struct {
 	Proc  bool   `json:"proc"`
 }
 
-// MaybeRunStub turns the process into a lane if that is what it was started
-// for, and returns otherwise. It must be the first thing main does, and the
+// MaybeRunStub turns the process into a lane or a janitor if that is what it
+// was started for, and returns otherwise. It must be the first thing main does, and the
 // first thing TestMain does in tests that start lanes.
 func MaybeRunStub() {
-	if len(os.Args) == 0 || os.Args[0] != stubName {
+	switch {
+	case len(os.Args) == 0:
+		return
+	case os.Args[0] == janitorName:
+		if runJanitor() != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	case os.Args[0] != stubName:
 		return
 	}
 	// Credentials, capabilities and the filter belong to a thread; exec keeps
@@ -65,9 +73,13 @@ func becomeLane() error {
 		return fmt.Errorf("read layout: %w", err)
 	}
 	if l.Namespaces {
-		if err := buildRoot(&l); err != nil {
-			return err
-		}
+		err = buildRoot(&l)
+	} else {
+		// Without a PID namespace orphans would pass to the host's init.
+		err = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+	}
+	if err != nil {
+		return err
 	}
 	if err := setProcess(&l); err != nil {
 		return err

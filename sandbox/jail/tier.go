@@ -1,6 +1,7 @@
 package jail
 
 import (
+	"path/filepath"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -30,6 +31,7 @@ func (t Tier) privileged() bool { return t == T0 || t == T1 }
 const (
 	uidsPerLane = 1 << 16
 	firstUID    = 0x40000000 // far above any uid that a host hands out
+	uidRanges   = 1 << 13    // then the ranges repeat
 	hostRoot    = uidsPerLane - 1
 	firstJobUID = 1000
 )
@@ -44,11 +46,11 @@ const laneNamespaces = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLO
 	syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS | syscall.CLONE_NEWCGROUP
 
 // sysProcAttr says how the lane's process is to be cloned.
-func (t Tier) sysProcAttr(number int) *syscall.SysProcAttr {
+func (t Tier) sysProcAttr(uidRange int) *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setsid: true}
 	switch {
 	case t.privileged():
-		base := firstUID + number%4096*uidsPerLane
+		base := firstUID + uidRange%uidRanges*uidsPerLane
 		ids := []syscall.SysProcIDMap{
 			{ContainerID: 0, HostID: base, Size: hostRoot},
 			{ContainerID: hostRoot, HostID: 0, Size: 1},
@@ -68,17 +70,23 @@ func (t Tier) sysProcAttr(number int) *syscall.SysProcAttr {
 // scratchSize is the size of each writable place in a lane.
 const scratchSize = 256 << 20
 
-func (t Tier) layout(python *Python) layout {
-	return layout{
+// layout says what the stub is to build. Without namespaces the lane works in
+// dir, a directory of the host.
+func (t Tier) layout(python *Python, dir string) layout {
+	l := layout{
 		Namespaces: t != Unsafe,
 		Mount:      python.mountPoint(),
 		Binds:      python.binds(),
 		Scratch:    scratchSize,
 		Lane:       laneSource,
-		Argv:       []string{python.Path, "-s", "-B", "-X", "utf8", lanePath},
+		Argv:       append([]string{python.Path, "-s", "-B", "-X", "utf8", lanePath}, scratch[:]...),
 		Env:        laneEnv,
 		DropRoot:   t.privileged(),
 	}
+	if t == Unsafe {
+		l.Argv = []string{python.Path, "-s", "-B", "-X", "utf8", filepath.Join(dir, "lane.py"), filepath.Join(dir, "w")}
+	}
+	return l
 }
 
 // laneEnv is the whole environment of judged programs. A fixed hash seed makes

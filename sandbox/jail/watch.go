@@ -102,7 +102,11 @@ func (w *watch) wait(ctx context.Context) (end ending) {
 func (w *watch) read(end *ending) {
 	end.wall = time.Since(w.meter.started)
 	end.cpu = w.meter.cpu()
-	if g := w.lane.group; g != nil {
+	g := w.lane.group
+	if g == nil && end.stop == StopMemory {
+		end.peak = treeMemory(w.lane.cmd.Process.Pid)
+	}
+	if g != nil {
 		end.peak = max(0, g.Peak()-w.lane.baseline)
 		if n, err := g.OOMKills(); err == nil {
 			end.ooms = n - w.meter.startOOM
@@ -110,11 +114,13 @@ func (w *watch) read(end *ending) {
 	}
 }
 
-// expired says whether a limit on time has passed.
+// expired says whether a limit that must be looked for has passed.
 func (w *watch) expired() Stop {
-	cpu := w.meter.cpu()
-	if cpu > w.limits.CPU {
+	if w.meter.cpu() > w.limits.CPU {
 		return StopCPU
+	}
+	if w.lane.group == nil && treeMemory(w.lane.cmd.Process.Pid) > w.limits.Memory {
+		return StopMemory
 	}
 	if time.Since(w.meter.started) < w.limits.Wall {
 		return NotStopped

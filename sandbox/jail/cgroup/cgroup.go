@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -65,11 +66,11 @@ type Group struct {
 func (p *Parent) New(name string) (*Group, error) {
 	g := &Group{unified: p.unified}
 	for _, dir := range []string{p.memory, p.pids, p.cpu} {
-		if dir == "" {
+		path := filepath.Join(dir, name)
+		if dir == "" || slices.Contains(g.dirs, path) { // version 2 has one for all
 			continue
 		}
-		path := filepath.Join(dir, name)
-		if err := os.Mkdir(path, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+		if err := os.Mkdir(path, 0o755); err != nil {
 			return nil, errors.Join(fmt.Errorf("cgroup: %w", err), g.Close())
 		}
 		g.dirs = append(g.dirs, path)
@@ -118,10 +119,7 @@ func (g *Group) open(p *Parent, name string) (err error) {
 
 // Add moves a process into the group.
 func (g *Group) Add(pid int) error {
-	for i, dir := range g.dirs {
-		if i > 0 && dir == g.dirs[i-1] {
-			continue
-		}
+	for _, dir := range g.dirs {
 		if err := write(dir, "cgroup.procs", strconv.Itoa(pid)); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package cgroup
 
 import (
 	"bufio"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // ErrNone means that this process may create no control group.
@@ -48,8 +50,9 @@ func Find() (*Parent, error) {
 	return p, nil
 }
 
-// Name is the name of group n of this process.
-func Name(n int) string { return fmt.Sprintf("%s%d-%d", prefix, os.Getpid(), n) }
+// Set names the groups of one pool of lanes, which are removed together. The
+// process id in it tells later processes whether its maker still lives.
+func Set(label string) string { return fmt.Sprintf("%s%d-%s", prefix, os.Getpid(), label) }
 
 // usable returns the first of our own group and the mount's root in which a
 // child can be made. The own group comes first, so that limits set on us hold.
@@ -58,7 +61,7 @@ func usable(mount, own string) string {
 		return ""
 	}
 	for _, dir := range []string{filepath.Join(mount, own), mount} {
-		probe := filepath.Join(dir, Name(0))
+		probe := filepath.Join(dir, Set("probe-"+rand.Text()))
 		if os.Mkdir(probe, 0o755) == nil {
 			if os.Remove(probe) == nil {
 				return dir
@@ -119,6 +122,32 @@ func sweep(dir string) {
 			continue
 		}
 		_ = os.Remove(filepath.Join(dir, e.Name())) // fails while in use, rightly
+	}
+}
+
+// RemoveSet removes the groups of a set, as they become free.
+func (p *Parent) RemoveSet(set string, patience time.Duration) error {
+	until := time.Now().Add(patience)
+	for {
+		left := 0
+		for _, dir := range []string{p.memory, p.pids, p.cpu} {
+			names, err := filepath.Glob(filepath.Join(dir, set+"-*"))
+			if err != nil {
+				return fmt.Errorf("cgroup: %w", err)
+			}
+			for _, name := range names {
+				if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+					left++
+				}
+			}
+		}
+		if left == 0 {
+			return nil
+		}
+		if time.Now().After(until) {
+			return fmt.Errorf("cgroup: %d groups of %s are still in use", left, set)
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 
