@@ -1,0 +1,60 @@
+package runtime
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/coderl/cr/runtime/sampling"
+)
+
+// BenchmarkEngine measures prefill and decode of the model in CR_TEST_MODEL:
+// prompts of 512 tokens, then 64 tokens of each of n samples of one prompt.
+func BenchmarkEngine(b *testing.B) {
+	path := testModel(b)
+	for _, threads := range []int{1, 2} {
+		e, err := Open(b.Context(), path, Options{Threads: threads})
+		check(b, err)
+		for _, samples := range []int{1, 4} {
+			b.Run(fmt.Sprintf("threads=%d/samples=%d", threads, samples), func(b *testing.B) {
+				before := e.Stats()
+				for i := range b.N {
+					sampleOnePrompt(b, e, uint64(i)+uint64(samples)<<32, samples)
+				}
+				s := e.Stats()
+				prefilled, decoded := s.PrefillTokens-before.PrefillTokens, s.DecodeTokens-before.DecodeTokens
+				b.ReportMetric(float64(prefilled)/(s.PrefillSeconds-before.PrefillSeconds), "prefill-tokens/s")
+				b.ReportMetric(float64(decoded)/(s.DecodeSeconds-before.DecodeSeconds), "decode-tokens/s")
+			})
+		}
+		check(b, e.Close())
+	}
+}
+
+// sampleOnePrompt draws samples of a prompt that no run before has cached.
+func sampleOnePrompt(b *testing.B, e *Engine, seed uint64, samples int) {
+	b.Helper()
+	prompt := make([]int32, 512)
+	for i := range prompt {
+		prompt[i] = int32(splitmix(seed<<16+uint64(i)) % uint64(e.config.Vocab))
+	}
+	var wait sync.WaitGroup
+	for i := range samples {
+		wait.Go(func() {
+			s, err := e.NewSequence(prompt)
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			defer s.Close()
+			p := Params{
+				Sampling:  sampling.Params{Temperature: 0.6, TopP: 0.95},
+				MaxTokens: 64, IgnoreEOS: true, Request: fmt.Sprint(i), LogProbs: true,
+			}
+			if _, err := s.Generate(b.Context(), p, nil); err != nil {
+				b.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+}
