@@ -1,0 +1,48 @@
+package judge
+
+import (
+	"fmt"
+	"strings"
+)
+
+// activeChecker is the task's checker, which Published ignores: LiveCodeBench
+// grants neither tolerance nor several answers.
+func activeChecker(task Task) *Checker {
+	if task.Mode == Published {
+		return nil
+	}
+	return task.Checker
+}
+
+// checkRules refuses a mode or checker that no rule stands behind.
+func checkRules(task Task) error {
+	switch task.Mode {
+	case Published, Strict, Tokens, "":
+	default:
+		return fmt.Errorf("comparison mode %q is none of published, strict, tokens", task.Mode)
+	}
+	if checker := activeChecker(task); checker != nil {
+		return checker.Validate()
+	}
+	return nil
+}
+
+// Validate says what is wrong with a checker as written in a problem file.
+func (c Checker) Validate() error {
+	switch c.Mode {
+	case "exact", "tokens":
+		return nil
+	case "abs", "rel_or_abs":
+		if !(c.Eps > 0) {
+			return fmt.Errorf("checker mode %q needs eps > 0", c.Mode)
+		}
+		return nil
+	case "program":
+		if strings.TrimSpace(c.Code) == "" {
+			return fmt.Errorf("checker mode \"program\" needs code")
+		}
+		return nil
+	default:
+		return fmt.Errorf("checker mode %q is none of exact, tokens, abs, rel_or_abs, program", c.Mode)
+	}
+}
