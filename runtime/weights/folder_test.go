@@ -113,6 +113,28 @@ func TestFolderRefusals(t *testing.T) {
 	}
 }
 
+func TestFingerprintFollowsNamesAndValues(t *testing.T) {
+	seen := map[string]string{}
+	for name, tensors := range map[string][]NamedTensor{
+		"first":         {filled(embeddings, 1), filled(outputHead, 2), filled("w", 3)},
+		"another value": {filled(embeddings, 1), filled(outputHead, 2), filled("w", 4)},
+		"another name":  {filled(embeddings, 1), filled(outputHead, 2), filled("v", 3)},
+	} {
+		dirs := [2]string{configFolder(t, minimal, ""), configFolder(t, minimal, "")}
+		for _, dir := range dirs {
+			writeShard(t, dir, singleFile, tensors...)
+		}
+		digest := open(t, dirs[0]).Fingerprint()
+		if again := open(t, dirs[1]).Fingerprint(); again != digest {
+			t.Errorf("%s: two fingerprints, %s and %s", name, digest, again)
+		}
+		if other, ok := seen[digest]; ok {
+			t.Errorf("%s has the fingerprint of %s", name, other)
+		}
+		seen[digest] = name
+	}
+}
+
 func TestAbsentPathIsNoBadCheckpoint(t *testing.T) {
 	_, err := Open(filepath.Join(t.TempDir(), "absent"))
 	if !errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrBadCheckpoint) {

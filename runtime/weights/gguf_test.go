@@ -90,6 +90,10 @@ func TestGGUFRefusals(t *testing.T) {
 		{"more tokens than rows", tinyLlama().array("tokenizer.ggml.tokens", ggufString, 5, make([]byte, 40)).bytes(512), nil, "5 tokens, but 4 embeddings"},
 		{"token types", tinyLlama().array("tokenizer.ggml.tokens", ggufString, 1, make([]byte, 8)).
 			array("tokenizer.ggml.token_type", ggufInt32, 2, make([]byte, 8)).bytes(512), nil, "2 token types for 1 tokens"},
+		{"scores", tinyLlama().array("tokenizer.ggml.tokens", ggufString, 1, make([]byte, 8)).
+			array("tokenizer.ggml.scores", ggufInt32, 1, make([]byte, 4)).bytes(512), nil, "scores is not a list of numbers"},
+		{"merges", tinyLlama().array("tokenizer.ggml.tokens", ggufString, 1, make([]byte, 8)).
+			text("tokenizer.ggml.merges", "a b").bytes(512), nil, "merges is not a list"},
 		{"special token", tinyLlama().array("tokenizer.ggml.tokens", ggufString, 1, make([]byte, 8)).
 			number("tokenizer.ggml.eos_token_id", 1).bytes(512), nil, "special token 1 in a vocabulary of 1"},
 	}
@@ -118,6 +122,21 @@ func TestGGUFForeignTypes(t *testing.T) {
 		if !errors.As(err, &unsupported) || unsupported.Type != kind || !strings.Contains(err.Error(), "not supported yet: "+kind) {
 			t.Errorf("%s: error is %v", name, err)
 		}
+	}
+}
+
+// The table of types against gguf's own.
+func TestGGMLTypes(t *testing.T) {
+	var golden [][4]any
+	readGolden(t, "ggml-types.json", &golden)
+	for _, g := range golden {
+		got := ggmlTypeOf(uint32(g[0].(float64)))
+		if got.name != g[1] || float64(got.block) != g[2] || float64(got.bytes) != g[3] {
+			t.Errorf("type %v is %+v, want %v", g[0], got, g[1:])
+		}
+	}
+	if got := ggmlTypeOf(1000); !got.foreign || got.block != 0 {
+		t.Errorf("type 1000 is %+v", got)
 	}
 }
 

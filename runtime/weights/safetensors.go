@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -103,7 +104,7 @@ func parseSafetensorsHeader(header []byte) ([]safetensorsEntry, error) {
 	if _, err := decoder.Token(); err != nil {
 		return nil, corrupt("header: %v", err)
 	}
-	if _, err := decoder.Token(); err != io.EOF {
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, corrupt("header: more than one JSON value")
 	}
 	return entries, nil

@@ -156,6 +156,12 @@ def roundings():
     Path("roundings.json").write_text(json.dumps(golden))
 
 
+def ggml_types():
+    """Every ggml type: number, name, values and bytes of a block."""
+    sizes = [[int(t), t.name, *gguf.GGML_QUANT_SIZES[t]] for t in Q]
+    Path("ggml-types.json").write_text(json.dumps(sizes))
+
+
 if __name__ == "__main__":
     for old in "qwen3-single", "llama-sharded":
         shutil.rmtree(old, ignore_errors=True)
@@ -163,3 +169,4 @@ if __name__ == "__main__":
     ggufs()
     types()
     roundings()
+    ggml_types()
