@@ -12,21 +12,22 @@ import (
 // them (trim_blocks, lstrip_blocks, marks - and +), which the engine applies
 // to text that does not touch the tag too, and turns all text into string
 // literals that no rule changes any more. It drops comments, resolves the
-// escapes of string literals, of which the engine knows few, and names our own
-// filters.
+// escapes of string literals, of which the engine knows few, keeps variables
+// inside loops, and names our own filters.
 func normalise(source string) string {
 	source = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(source)
 	l := layout{rest: strings.TrimSuffix(source, "\n"), lineStart: true}
 	for l.rest != "" {
 		l.step()
 	}
-	return l.out.String()
+	return strings.Join(l.pieces, "")
 }
 
 // layout is a pass over a template.
 type layout struct {
 	rest      string
-	out       strings.Builder
+	pieces    []string // of the result
+	loops     loops
 	lineStart bool // what was last consumed ends a line, or nothing was yet
 }
 
@@ -56,14 +57,17 @@ func (l *layout) tag(tag string) {
 		tag = "{{ (" + tag[2:len(tag)-2] + ") | string }}"
 	}
 	if tag[1] != '#' {
-		l.out.WriteString(rewriteTag(tag))
+		l.pieces = append(l.pieces, rewriteTag(tag))
+	}
+	if tag[1] == '%' {
+		l.loops.statement(l.pieces, words(tag))
 	}
 }
 
 // text writes text as an expression.
 func (l *layout) text(s string) {
 	if s != "" {
-		l.out.WriteString("{{ " + stringLiteral(s) + " }}")
+		l.pieces = append(l.pieces, "{{ "+stringLiteral(s)+" }}")
 	}
 }
 
@@ -101,7 +105,7 @@ func (l *layout) raw(tag string) {
 	}
 	end := regexp.MustCompile(`\{%[-+]?\s*endraw\s*[-+]?%\}`).FindStringIndex(l.rest)
 	if end == nil {
-		l.out.WriteString(bare(tag)) // the engine reports it
+		l.pieces = append(l.pieces, bare(tag)) // the engine reports it
 		return
 	}
 	text, tag := l.rest[:end[0]], l.rest[end[0]:end[1]]

@@ -121,9 +121,9 @@ func TestGlueIsTheSuffixOfTheWholeRendering(t *testing.T) {
 	tools := []Tool{zed}
 	turn := said("hi", called("zed", `{"z": "1"}`))
 	for name, open := range map[string]func(testing.TB) *Model{"tiny": tiny, "qwen3": qwen3, "plain": plain, "smollm2": smollm2} {
-		for _, replies := range [][]Message{{reply("one")}, {reply("one"), reply("two <|im_end|>")}, {user("and?")}} {
-			t.Run(name, func(t *testing.T) {
-				m := open(t)
+		t.Run(name, func(t *testing.T) {
+			m := open(t)
+			for _, replies := range [][]Message{{reply("one")}, {reply("one"), reply("two <|im_end|>")}, {user("and?")}} {
 				whole, err := m.Render(slices.Concat(history, []Message{turn}, replies), tools, options)
 				if err != nil {
 					t.Fatal(err)
@@ -155,8 +155,8 @@ func TestGlueIsTheSuffixOfTheWholeRendering(t *testing.T) {
 				if err != nil || !slices.Equal(ended, glue[1:]) {
 					t.Errorf("behind an ended turn: %v, %v", ended, err)
 				}
-			})
-		}
+			}
+		})
 	}
 }
 
@@ -262,5 +262,38 @@ func TestSampledHistoryDriftsFromTheNativeRendering(t *testing.T) { // case 16
 	ids := slices.Concat(rollout.IDs, m.EncodeText("x"), glue, m.EncodeText("y"), m.EncodeTemplate("<|im_end|>\n"))
 	if got := m.Decode(ids, true); strings.Count(got, block) != 2 || strings.Replace(got, block, "", 1) != native.Text {
 		t.Errorf("rollout %q", got)
+	}
+}
+
+// A long conversation of real code; run with -bench Render.
+func BenchmarkRenderLongConversation(b *testing.B) {
+	m := qwen3(b)
+	source, err := os.ReadFile("render.go")
+	if err != nil {
+		b.Fatal(err)
+	}
+	conversation := []Message{user(strings.Repeat(string(source), 10))}
+	for b.Loop() {
+		got, err := m.Render(conversation, []Tool{zed}, RenderOptions{AddGenerationPrompt: true})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(len(got.IDs)), "tokens")
+	}
+}
+
+func BenchmarkLoadFolder(b *testing.B) {
+	dir := os.Getenv("CR_TEST_TOKENIZER")
+	if dir == "" {
+		b.Skip("set CR_TEST_TOKENIZER to a model folder")
+	}
+	for b.Loop() {
+		m, err := LoadFolder(dir)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := m.Close(); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -132,8 +132,21 @@ func (t *tokenizer) appendText(ids []int32, text string) []int32 {
 			continue
 		}
 		for _, id := range t.bpe.EncodeWithOptions(part, false).IDs {
-			ids = append(ids, int32(id))
+			ids = t.appendContent(ids, int32(id))
 		}
+	}
+	return ids
+}
+
+// appendContent appends a token of content. Vocabularies hold their control
+// tokens too, and one that takes words whole (ignore_merges) could give them:
+// those are written byte by byte.
+func (t *tokenizer) appendContent(ids []int32, id int32) []int32 {
+	if !t.special[id] {
+		return append(ids, id)
+	}
+	for _, b := range []byte(t.pieces[id]) {
+		ids = append(ids, t.ids[string(byteRune(b))])
 	}
 	return ids
 }

@@ -69,3 +69,19 @@ func TestVocabulariesThatCannotBeRead(t *testing.T) {
 		}
 	}
 }
+
+// A vocabulary that takes whole words (ignore_merges) holds its control tokens
+// as words too; content must not reach them.
+func TestContentNeverGivesAWordThatIsAControlToken(t *testing.T) {
+	v := tinyVocabulary(t)
+	v.Pre = "llama-bpe"
+	v.Tokens, v.Types = append(v.Tokens, "pad"), append(v.Types, typeControl)
+	m := closing(t)(FromVocabulary(v))
+	pad, ok := m.TokenID("pad")
+	if !ok || !slices.Equal(m.EncodeTemplate("pad"), []int32{pad}) {
+		t.Fatalf("as template text: %v, want %d", m.EncodeTemplate("pad"), pad)
+	}
+	if ids := m.EncodeText("pad pad"); slices.ContainsFunc(ids, m.IsControl) || m.Decode(ids, false) != "pad pad" {
+		t.Errorf("as content: %v", ids)
+	}
+}

@@ -1,6 +1,7 @@
 """Writes this folder's fixtures and goldens. Needs transformers, tokenizers, gguf.
 
     python goldens.py tiny                # tiny/, and its goldens
+    python goldens.py features            # what pieces of template text give
     python goldens.py qwen3 FOLDER        # Qwen3's own tokenizer and template: goldens only
     python goldens.py smollm2 FILE.gguf   # SmolLM2's vocabulary: goldens only
 """
@@ -199,6 +200,62 @@ def goldens(tokenizer, template, name):
     (HERE / name).write_text(json.dumps(document, ensure_ascii=False, separators=(",", ":")).replace('},{"name"', '},\n{"name"') + "\n")
 
 
+# Pieces of template text, one feature each; messages are FEATURE_MESSAGES.
+FEATURES = [
+    # white space
+    "a {% if true %} b {% endif %} c",
+    "a\n  {% if true %}\n  b\n  {% endif %}\nc\n",
+    "a\n  {%- if true -%}\n  b\n  {%- endif -%}\nc\n\n",
+    "a\n  {%+ if true +%}\n  b\n  {%+ endif +%}\nc",
+    "  {{ 'x' }}  \n  {{- 'y' -}}  \nz",
+    "end: {{ 'x' }}{%- if true -%} y {%- endif -%} z",
+    "{% if true %}{{ 'x' }}\n{% endif %}y",
+    "  {{ 'x' }}{% if true %}y{% endif %}\n{{ 'z' }}\n",
+    "a\n  {# note #}\nb {#- note -#} c {# it's #}d",
+    "{% raw %}{{ x }} {% if %}{% endraw %}\ny{%- raw -%} z {%- endraw -%} w",
+    "\r\na\r\n{% if true %}\r\nb\rc{% endif %}\r\n",
+    "{% for m in messages %}\n  {% if m.role == 'user' %}\n    {{ m.content }}\n  {% endif %}\n{% endfor %}\nend",
+    # literals
+    r"""{{ 'a\nb\tc\\d\'e\"f' }}{{ "g'h" }}{{ '\u00e9\x41\r\q' }}{{ 'é{{ %} }}' }}""",
+    "{{ 1 }}{{ 2.50 }}{{ 1.0 }}{{ none }}{{ None }}{{ true }}{{ False }}{{ [1, 'a', none] }}{{ {'a': 1} }}{{ undefined_name }}",
+    # expressions
+    "{{ 7 // 2 }} {{ 7 % 3 }} {{ 1 + 2 * 3 }} {{ (1 + 2) * 3 }} {{ -3 }} {{ 'a' ~ 1 ~ true }} {{ 'ab' * 2 }} {{ 7 / 2 }}",
+    "{{ 1 if false }}{{ 'b' if not false and 1 < 2 else 'c' }}{{ 'x' in 'xyz' }}{{ 'role' in messages[0] }}{{ 3 not in [1, 2] }}",
+    "{{ '' or 'fallback' }}{{ 'a' and 'b' }}{{ none or 0 }}{{ 1 == 1.0 }}{{ 'a' != 'b' }}{{ 1 <= 2 }}",
+    "{{ messages[-1].content }}{{ messages[0]['content'] }}{{ messages[1:][0].role }}{{ messages[::-1][0].role }}{{ messages[:-1] | length }}{{ 'abcdef'[1:4] }}{{ 'abc'[-1] }}{{ 'abc'[::-1] }}",
+    "{{ messages[0].missing is defined }}{{ messages[0].missing is none }}{{ none is none }}{{ messages is iterable }}{{ messages[0] is mapping }}{{ 'a' is string }}{{ 1 is number }}{{ messages is sequence }}{{ true is boolean }}{{ 4 is even }}{{ x is not defined }}{{ false is false }}",
+    # strings and filters
+    "[{{ '  a b ' | trim }}][{{ ' x '.strip() }}][{{ 'xxaxx'.strip('x') }}][{{ 'xxaxx'.lstrip('x') }}][{{ 'xxaxx'.rstrip('x') }}]",
+    "{{ 'a,b,,c'.split(',') | length }}{{ 'a b  c'.split() | join('-') }}{{ 'abc'.startswith('ab') }}{{ 'abc'.endswith('bc') }}{{ 'a-b'.replace('-', '+') }}{{ 'aB'.upper() }}{{ 'aB'.lower() }}{{ 'ab cd'.title() }}{{ 'abc'.find('c') }}",
+    "{{ 'abc' | upper }}{{ 'ABC' | lower }}{{ 'abc' | capitalize }}{{ 'ab' | length }}{{ [3, 1, 2] | sort | join(',') }}{{ [1, 2] | first }}{{ [1, 2] | last }}{{ 'a' | default('b') }}{{ x | default('b') }}{{ '' | default('b', true) }}{{ 'a' | replace('a', 'c') }}",
+    "{{ messages | map(attribute='role') | join(' ') }}{{ messages | selectattr('role', 'equalto', 'user') | list | length }}{{ messages | rejectattr('role', 'equalto', 'user') | map(attribute='content') | first }}",
+    "{{ '3' | int + 1 }}{{ 3.7 | int }}{{ [1, 2, 3] | sum }}{{ 'a\nb' | indent(2) }}{{ -1 | abs }}{{ [1, 1, 2] | unique | list }}{{ [1, 2] | reverse | list }}{{ none | string }}{{ 2.0 | string }}",
+    "{{ {'b': 1, 'a': [1.0, none, true, 'é<\\u2028']} | tojson }}{{ {'b': {'x': []}, 'a': [1, 'y']} | tojson(indent=2) }}{{ {'b': 1, 'a': 'é🙂'} | tojson(ensure_ascii=true, sort_keys=true, separators=(',', ':')) }}",
+    "{% for k, v in {'b': 1, 'a': 2}.items() %}{{ k }}={{ v }};{% endfor %}{% for k in {'b': 1, 'a': 2} %}{{ k }}{% endfor %}{% for k, v in {'z': 1, 'y': 2} | items %}{{ k }}{{ v }}{% endfor %}{{ {'a': 1}.get('b', 'd') }}{{ {'a': 1}.keys() | list }}{% for k, v in {'b': 1, 'a': 2} | dictsort %}{{ k }}{{ v }}{% endfor %}",
+    # statements
+    "{% set x = 1 %}{% if x == 2 %}a{% elif x == 1 %}b{% else %}c{% endif %}{% set y %}block {{ x }}{% endset %}{{ y }}",
+    "{% for i in range(3) %}{{ loop.index }}{{ loop.index0 }}{{ loop.revindex }}{{ loop.first }}{{ loop.last }}{{ loop.length }}{{ loop.cycle('p', 'q') }}{{ loop.previtem is defined }}{{ loop.nextitem | default('-') }} {% endfor %}",
+    "{% for i in [] %}x{% else %}none{% endfor %}{% for i in range(10) if i % 2 %}{% if i > 6 %}{% break %}{% endif %}{% if i == 3 %}{% continue %}{% endif %}{{ i }}{% endfor %}",
+    "{% set ns = namespace(n=0, seen=[]) %}{% for i in range(3) %}{% set ns.n = ns.n + i %}{% endfor %}{{ ns.n }}",
+    "{% set x = 'out' %}{% for i in range(3) %}{{ x }}{% if i == 1 %}{% set x = 'in' %}{% endif %}{{ x }} {% endfor %}{{ x }}",
+    "{% for i in range(3) %}{{ y is defined }}{% if i == 0 %}{% set y = 1 %}{% endif %}{% for i in range(2) %}{{ y }}{% set y = 2 %}{{ y }}{% endfor %} {% endfor %}{{ y is defined }}",
+    "{% for m in messages %}{% set m = m.content %}{{ m }}{% endfor %}",
+    "{% macro f(a, b='d', c=none) %}<{{ a }}{{ b }}{{ c is none }}>{% endmacro %}{{ f('x') }}{{ f('y', c=1) }}{{ f('z', 'w') | trim }}",
+    "{% generation %}{{ messages[1].content }}{% endgeneration %}\nz",
+    "{{ 'tojson' }}{{ messages[0].role|tojson }}{{ messages[0] | tojson | length }}{# | tojson #}",
+    "{{ bos_token }}{{ eos_token is defined }}{{ tools is none }}{{ documents is none }}{{ add_generation_prompt }}",
+]
+FEATURE_MESSAGES = [USER("Hello\n"), assistant("Hi é")]
+
+
+def features():
+    out = []
+    for template in FEATURES:
+        (text,), _ = render_jinja_template([FEATURE_MESSAGES], chat_template=template, bos_token="<s>")
+        out.append({"template": template, "text": text})
+    (HERE / "features.json").write_text(json.dumps(out, ensure_ascii=False, indent=0) + "\n")
+
+
 def tiny():
     from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
@@ -264,4 +321,4 @@ def smollm2(path):
 
 
 if __name__ == "__main__":
-    {"tiny": tiny, "qwen3": qwen3, "smollm2": smollm2}[sys.argv[1]](*sys.argv[2:])
+    {"tiny": tiny, "features": features, "qwen3": qwen3, "smollm2": smollm2}[sys.argv[1]](*sys.argv[2:])
