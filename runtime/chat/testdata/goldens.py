@@ -229,7 +229,7 @@ FEATURES = [
     "{{ 'a,b,,c'.split(',') | length }}{{ 'a b  c'.split() | join('-') }}{{ 'abc'.startswith('ab') }}{{ 'abc'.endswith('bc') }}{{ 'a-b'.replace('-', '+') }}{{ 'aB'.upper() }}{{ 'aB'.lower() }}{{ 'ab cd'.title() }}{{ 'abc'.find('c') }}",
     "{{ 'abc' | upper }}{{ 'ABC' | lower }}{{ 'abc' | capitalize }}{{ 'ab' | length }}{{ [3, 1, 2] | sort | join(',') }}{{ [1, 2] | first }}{{ [1, 2] | last }}{{ 'a' | default('b') }}{{ x | default('b') }}{{ '' | default('b', true) }}{{ 'a' | replace('a', 'c') }}",
     "{{ messages | map(attribute='role') | join(' ') }}{{ messages | selectattr('role', 'equalto', 'user') | list | length }}{{ messages | rejectattr('role', 'equalto', 'user') | map(attribute='content') | first }}",
-    "{{ '3' | int + 1 }}{{ 3.7 | int }}{{ [1, 2, 3] | sum }}{{ 'a\nb' | indent(2) }}{{ -1 | abs }}{{ [1, 1, 2] | unique | list }}{{ [1, 2] | reverse | list }}{{ none | string }}{{ 2.0 | string }}",
+    "{{ '3' | int + 1 }}{{ 3.7 | int }}{{ [1, 2, 3] | sum }}{{ 'a\nb' | indent(2) }}{{ [1, 1, 2] | unique | list }}{{ [1, 2] | reverse | list }}{{ none | string }}{{ 2.0 | string }}",
     "{{ {'b': 1, 'a': [1.0, none, true, 'é<\\u2028']} | tojson }}{{ {'b': {'x': []}, 'a': [1, 'y']} | tojson(indent=2) }}{{ {'b': 1, 'a': 'é🙂'} | tojson(ensure_ascii=true, sort_keys=true, separators=(',', ':')) }}",
     "{% for k, v in {'b': 1, 'a': 2}.items() %}{{ k }}={{ v }};{% endfor %}{% for k in {'b': 1, 'a': 2} %}{{ k }}{% endfor %}{% for k, v in {'z': 1, 'y': 2} | items %}{{ k }}{{ v }}{% endfor %}{{ {'a': 1}.get('b', 'd') }}{{ {'a': 1}.keys() | list }}{% for k, v in {'b': 1, 'a': 2} | dictsort %}{{ k }}{{ v }}{% endfor %}",
     # statements
