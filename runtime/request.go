@@ -58,17 +58,11 @@ func (r *request) take(rows []float32, vocab int) {
 // sample draws the next token and sees whether it is the last.
 func (r *request) sample(logits []float32) {
 	token, text := Token{}, r.text
-	var plain []float32
-	temperature := r.params.Sampling.Temperature
-	if r.params.LogProbs {
-		plain = append(plain, logits...)
-	}
-	token.ID = r.sampler.Sample(logits, r.position)
+	token.ID, token.LogProb = r.sampler.Sample(logits, r.position, r.params.LogProbs)
 	if l := logits[token.ID]; math.IsNaN(float64(l)) || math.IsInf(float64(l), 0) {
 		r.err = fmt.Errorf("runtime: position %d: the model's logits are not finite", r.position)
 	}
 	if r.params.LogProbs {
-		token.LogProb = sampling.LogProb(plain, token.ID, temperature)
 		r.logProbs = append(r.logProbs, token.LogProb)
 	}
 	r.sampler.See(token.ID)

@@ -8,20 +8,19 @@ import (
 
 // filter returns the tokens that top-k, top-p and min-p leave, most likely
 // first and by id among equals.
-func (s *Sampler) filter(logits []float32) []candidate {
-	highest := logits[argmax(logits)]
+func (s *Sampler) filter(r *row) []candidate {
 	kept := s.candidates[:0]
 	switch {
-	case s.params.TopK > 0 && s.params.TopK < len(logits):
-		kept = weigh(atLeast(kept, logits, kthLargest(logits, s.params.TopK)), highest)
+	case s.params.TopK > 0 && s.params.TopK < len(r.logits):
+		kept = r.atLeast(kept, kthLargest(r.logits, s.params.TopK))
 		sortCandidates(kept)
 		kept = nucleus(kept, s.params.TopP, mass(kept))
 	case s.params.TopP > 0 && s.params.TopP < 1:
-		kept = likely(kept, logits, highest, s.params.TopP)
+		kept = likely(kept, r, s.params.TopP)
 	default:
-		// min-p alone: one nat of slack, the exact test comes below.
-		floor := float64(highest) + math.Log(s.params.MinP) - 1
-		kept = weigh(atLeast(kept, logits, float32(floor)), highest)
+		// min-p alone: a little slack, the exact test comes below.
+		floor := float64(r.highest) + (math.Log(s.params.MinP)-0.1)/r.inverse
+		kept = r.atLeast(kept, float32(floor))
 		sortCandidates(kept)
 	}
 	s.candidates = kept
@@ -30,13 +29,12 @@ func (s *Sampler) filter(logits []float32) []candidate {
 
 // likely is top-p over the whole vocabulary without sorting it: only tokens
 // above a floor are sorted, and the floor falls until they hold the mass.
-func likely(kept []candidate, logits []float32, highest float32, topP float64) []candidate {
-	total := sumExp(logits, highest, 1)
-	for depth := float32(7); ; depth *= 2 {
-		kept = weigh(atLeast(kept[:0], logits, highest-depth), highest)
-		if len(kept) == len(logits) || mass(kept) >= topP*total {
+func likely(kept []candidate, r *row, topP float64) []candidate {
+	for depth := 4.0; ; depth *= 2 {
+		kept = r.atLeast(kept[:0], r.highest-float32(depth/r.inverse))
+		if len(kept) == len(r.logits) || mass(kept) >= topP*r.sum() {
 			sortCandidates(kept)
-			return nucleus(kept, topP, total)
+			return nucleus(kept, topP, r.sum())
 		}
 	}
 }
@@ -67,22 +65,6 @@ func dropUnlikely(sorted []candidate, minP float64) []candidate {
 	return sorted
 }
 
-func atLeast(kept []candidate, logits []float32, floor float32) []candidate {
-	for i, l := range logits {
-		if l >= floor {
-			kept = append(kept, candidate{id: int32(i), logit: l})
-		}
-	}
-	return kept
-}
-
-func weigh(candidates []candidate, highest float32) []candidate {
-	for i := range candidates {
-		candidates[i].weight = exp(max(float64(candidates[i].logit-highest), faintest))
-	}
-	return candidates
-}
-
 func mass(candidates []candidate) float64 {
 	var sum float64
 	for _, c := range candidates {
@@ -93,7 +75,13 @@ func mass(candidates []candidate) float64 {
 
 func sortCandidates(candidates []candidate) {
 	slices.SortFunc(candidates, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.logit, a.logit), cmp.Compare(a.id, b.id))
+		switch {
+		case a.logit > b.logit:
+			return -1
+		case a.logit < b.logit:
+			return 1
+		}
+		return cmp.Compare(a.id, b.id)
 	})
 }
 
@@ -140,20 +128,4 @@ func draw(candidates []candidate, u float64) int32 {
 		}
 	}
 	return candidates[len(candidates)-1].id
-}
-
-// drawAny draws from the whole vocabulary, in the order of ids.
-func drawAny(logits []float32, u float64) int32 {
-	highest := logits[argmax(logits)]
-	target, sum := u*sumExp(logits, highest, 1), 0.0
-	for i, l := range logits {
-		x := float64(l - highest)
-		if x < faintest {
-			continue
-		}
-		if sum += exp(x); sum > target {
-			return int32(i)
-		}
-	}
-	return argmax(logits)
 }

@@ -42,23 +42,15 @@ func (p Params) Check() error {
 type Sampler struct {
 	params     Params
 	key        [2]uint64
-	seen       map[int32]struct{} // nil without a penalty
+	seen       map[int32]float32 // the history, with its logits before the penalty; nil without one
 	candidates []candidate
-}
-
-// candidate is a token that may be drawn, with its scaled logit and weight
-// exp(logit - highest logit).
-type candidate struct {
-	id     int32
-	logit  float32
-	weight float64
 }
 
 // New returns the sampler of one request. Params were checked.
 func New(p Params, seed uint64, request string) *Sampler {
 	s := &Sampler{params: p, key: Key(seed, request)}
 	if p.RepetitionPenalty != 0 && p.RepetitionPenalty != 1 {
-		s.seen = map[int32]struct{}{}
+		s.seen = map[int32]float32{}
 	}
 	return s
 }
@@ -70,22 +62,45 @@ func (s *Sampler) See(ids ...int32) {
 		return
 	}
 	for _, id := range ids {
-		s.seen[id] = struct{}{}
+		s.seen[id] = 0
 	}
 }
 
-// Sample draws the token at an absolute position. It changes logits.
-func (s *Sampler) Sample(logits []float32, position int) int32 {
-	s.penalise(logits)
-	if s.params.Temperature == 0 {
-		return argmax(logits)
+// Sample draws the token at an absolute position. If asked for, it also returns
+// the token's log-probability as [LogProb] has it. A penalty changes logits.
+func (s *Sampler) Sample(logits []float32, position int, logProb bool) (int32, float32) {
+	r := newRow(logits, s.params.Temperature)
+	plain := r
+	if s.seen != nil {
+		if logProb {
+			plain.sum()
+		}
+		s.penalise(logits)
+		r = newRow(logits, s.params.Temperature)
 	}
-	scale(logits, float32(s.params.Temperature))
+	id := s.choose(&r, position)
+	if !logProb {
+		return id, 0
+	}
+	if s.seen == nil {
+		return id, r.logProb(logits[id])
+	}
+	if before, ok := s.seen[id]; ok {
+		return id, plain.logProb(before)
+	}
+	return id, plain.logProb(logits[id])
+}
+
+// choose draws from a row after the penalty.
+func (s *Sampler) choose(r *row, position int) int32 {
+	if s.params.Temperature == 0 {
+		return r.best
+	}
 	u := uniform(s.key, uint64(position))
 	if s.params.TopK == 0 && (s.params.TopP == 0 || s.params.TopP == 1) && s.params.MinP == 0 {
-		return drawAny(logits, u)
+		return r.draw(u)
 	}
-	return draw(s.filter(logits), u)
+	return draw(s.filter(r), u)
 }
 
 // penalise divides the positive and multiplies the negative logits of the
@@ -96,6 +111,7 @@ func (s *Sampler) penalise(logits []float32) {
 		if id < 0 || int(id) >= len(logits) {
 			continue
 		}
+		s.seen[id] = logits[id]
 		if logits[id] > 0 {
 			logits[id] /= penalty
 		} else {
@@ -108,29 +124,6 @@ func (s *Sampler) penalise(logits []float32) {
 // no filter and no penalty, as a trainer computes it. Temperature 0 stands for
 // the raw logits.
 func LogProb(logits []float32, id int32, temperature float64) float32 {
-	inverse := 1.0
-	if temperature > 0 {
-		inverse = 1 / temperature
-	}
-	highest := logits[argmax(logits)]
-	return float32(float64(logits[id]-highest)*inverse - math.Log(sumExp(logits, highest, inverse)))
-}
-
-func argmax(logits []float32) int32 {
-	best, at := logits[0], 0
-	for i, l := range logits {
-		if l > best {
-			best, at = l, i
-		}
-	}
-	return int32(at)
-}
-
-func scale(logits []float32, temperature float32) {
-	if temperature == 1 {
-		return
-	}
-	for i := range logits {
-		logits[i] /= temperature
-	}
+	r := newRow(logits, temperature)
+	return r.logProb(logits[id])
 }

@@ -67,8 +67,8 @@ func TestFiltersAgreeWithTransformers(t *testing.T) {
 		s.See(c.History...)
 		logits := slices.Clone(c.Logits)
 		s.penalise(logits)
-		scale(logits, float32(p.Temperature))
-		kept := s.filter(logits)
+		r := newRow(logits, p.Temperature)
+		kept := s.filter(&r)
 		if len(kept) != len(c.Kept) {
 			t.Errorf("case %d: %d tokens left, want %d", i, len(kept), len(c.Kept))
 		}
@@ -92,12 +92,13 @@ func TestWorkedCases(t *testing.T) {
 	greedy := New(Params{RepetitionPenalty: 2}, 0, "")
 	greedy.See(0, 0)
 	logits := []float32{2, 1, -1}
-	if id := greedy.Sample(logits, 0); id != 0 || !slices.Equal(logits, []float32{1, 1, -1}) {
+	if id, _ := greedy.Sample(logits, 0, false); id != 0 || !slices.Equal(logits, []float32{1, 1, -1}) {
 		t.Errorf("penalised greedy: token %d of %v, want 0 of [1 1 -1]", id, logits)
 	}
 	greedy.See(2)
-	if logits = []float32{2, 1, -1}; greedy.Sample(logits, 1) != 0 || logits[2] != -2 {
-		t.Errorf("penalised logits %v, want [1 1 -2]", logits)
+	logits = []float32{2, 1, -1}
+	if _, p := greedy.Sample(logits, 1, true); logits[2] != -2 || math.Abs(float64(p)+0.349012) > 1e-6 {
+		t.Errorf("penalised logits %v, want [1 1 -2]; log-probability %v, want that of [2 1 -1]", logits, p)
 	}
 	if got := LogProb([]float32{2, 1, 0}, 0, 0.5); math.Abs(float64(got)+0.142932) > 1e-6 {
 		t.Errorf("log-probability at T=0.5: %v, want -0.142932", got)
@@ -112,7 +113,8 @@ func TestFrequenciesFollowProbabilities(t *testing.T) {
 		s, counts := New(p, 3, "frequencies"), make([]float64, len(logits))
 		const draws = 20000
 		for i := range draws {
-			counts[s.Sample(slices.Clone(logits), i)]++
+			id, _ := s.Sample(logits, i, false)
+			counts[id]++
 		}
 		var chi float64
 		for id := range logits[:5] {
@@ -128,7 +130,8 @@ func TestFrequenciesFollowProbabilities(t *testing.T) {
 // A large flat row forces the nucleus search to its last resort.
 func TestNucleusOfFlatRow(t *testing.T) {
 	logits := make([]float32, 5000)
-	kept := New(Params{Temperature: 1, TopP: 0.5}, 0, "").filter(logits)
+	r := newRow(logits, 1)
+	kept := New(Params{Temperature: 1, TopP: 0.5}, 0, "").filter(&r)
 	if len(kept) != 2500 || kept[0].id != 0 || kept[2499].id != 2499 {
 		t.Errorf("%d tokens left of 5000 equal ones, want the first 2500", len(kept))
 	}
@@ -157,18 +160,12 @@ func BenchmarkSample(b *testing.B) {
 		"top-k": {Temperature: 0.6, TopK: 20, TopP: 0.95},
 	} {
 		b.Run(name, func(b *testing.B) {
-			s, logits := New(p, 0, ""), make([]float32, len(row))
+			s := New(p, 0, "")
 			for i := range b.N {
-				copy(logits, row)
-				s.Sample(logits, i)
+				s.Sample(row, i, true)
 			}
 		})
 	}
-	b.Run("log-probability", func(b *testing.B) {
-		for range b.N {
-			LogProb(row, 77, 0.6)
-		}
-	})
 }
 
 func TestExp(t *testing.T) {
