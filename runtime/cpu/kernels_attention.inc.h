@@ -46,9 +46,11 @@ INLINE attention_state carve(float *scratch, long queries, long dim) {
 
 // transpose_keys lays a page's keys of one head out as [dim, PAGE].
 static void transpose_keys(float *dst, const float *keys, long stride, long dim) {
-    for (long block = 0; block < PAGE; block += 8)
-        for (long d = 0; d < dim; d++)
-            for (long j = block; j < block + 8; j++) dst[d * PAGE + j] = keys[j * stride + d];
+    const long whole = dim / 8 * 8;
+    for (long d = 0; d < whole; d += 8)
+        for (long j = 0; j < PAGE; j += 8) transpose8(dst + d * PAGE + j, PAGE, keys + j * stride + d, stride);
+    for (long d = whole; d < dim; d++)
+        for (long j = 0; j < PAGE; j++) dst[d * PAGE + j] = keys[j * stride + d];
 }
 
 // scores computes q·k for Q queries and the 32 keys of a page.

@@ -25,14 +25,18 @@ INLINE long row_bytes(int dtype, long k) {
 // Floats that hold the scales of one row, rounded up for halves_to_floats.
 INLINE long scale_len(long k) { return (2 * (k / 32) + 15) / 16 * 16; }
 
-// unpack_scales converts the scales and minima of one weight row to float at
-// dst. They are gathered first by the integer units, so that the vector units
-// see one conversion for sixteen of them.
-INLINE void unpack_scales(float *dst, uint16_t *halves, int dtype, const uint8_t *row, long k) {
+// unpack_scales converts the scales and minima of weight rows to float, each
+// row's at dst + row · scale_len. All are gathered by the integer units first:
+// the vector units then see one conversion for sixteen of them, long after the
+// narrow stores that it loads from.
+INLINE void unpack_scales(float *dst, uint16_t *halves, int dtype, const uint8_t **rows, int count, long k) {
     if (!is_block(dtype)) return;
     const int each = block_halves(dtype);
-    for (long b = 0; b < k / 32; b++) memcpy(halves + b * each, row + b * block_bytes(dtype), 2 * each);
-    halves_to_floats(dst, halves, (k / 32 * each + 15) / 16 * 16);
+    const long len = scale_len(k);
+    for (int r = 0; r < count; r++)
+        for (long b = 0; b < k / 32; b++)
+            memcpy(halves + r * len + b * each, rows[r] + b * block_bytes(dtype), 2 * each);
+    halves_to_floats(dst, halves, count * len);
 }
 
 // decode_plain decodes sixteen values of a type without blocks, n of them real.
@@ -79,10 +83,9 @@ INLINE void direct_tile(int dtype, int MR, int NR, float *dst, const float *x, c
     const uint8_t *rows[MAX_COLS];
     float *scales = scratch;
     uint16_t *halves = (uint16_t *)(scratch + MAX_COLS * scale_len(k));
-    for (int r = 0; r < NR; r++) { // a column past the end repeats the last
+    for (int r = 0; r < NR; r++) // a column past the end repeats the last
         rows[r] = w + (col + (r < cols ? r : cols - 1)) * stride;
-        unpack_scales(scales + r * scale_len(k), halves, dtype, rows[r], k);
-    }
+    unpack_scales(scales, halves, dtype, rows, NR, k);
     v16 acc[TILE_M * MAX_COLS];
     for (int i = 0; i < MR * NR; i++) acc[i] = v_zero();
     long step = 0;
@@ -115,7 +118,7 @@ INLINE void direct(int dtype, int MR, float *dst, const float *x, const uint8_t 
 INLINE void pack_panel(int dtype, float *panel, const uint8_t *w, long k, long cols, float *scratch) {
     for (int r = 0; r < PANEL_COLS; r++) {
         const uint8_t *row = w + (r < cols ? r : cols - 1) * row_bytes(dtype, k);
-        unpack_scales(scratch, (uint16_t *)(scratch + scale_len(k)), dtype, row, k);
+        unpack_scales(scratch, (uint16_t *)(scratch + scale_len(k)), dtype, &row, 1, k);
         for (long step = 0; 16 * step < k; step += is_block(dtype) ? 2 : 1) {
             v16 values[2];
             long left = k - 16 * step;
@@ -141,7 +144,8 @@ INLINE void tile_half(int MR, __m256 acc[TILE_M][PANEL_COLS], const float *x, co
             for (int i = 0; i < MR; i++) acc[i][r] = _mm256_fmadd_ps(xs[i], wv, acc[i][r]);
         }
     }
-    for (int i = 0; at < k && i < MR; i++) {
+    if (at == k) return;
+    for (int i = 0; i < MR; i++) {
         v16 part = load_part(x + i * k + at, k - at);
         for (int r = 0; r < PANEL_COLS; r++) {
             __m256 wv = _mm256_loadu_ps(panel + at * PANEL_COLS + r * 16 + h);
@@ -168,15 +172,18 @@ INLINE void tile(int MR, float out[][PANEL_COLS], const float *x, const float *p
     for (; at + 16 <= k; at += 16) {
         v16 ws[PANEL_COLS];
         for (int r = 0; r < PANEL_COLS; r++) ws[r] = v_load(panel + at * PANEL_COLS + r * 16);
+        for (int r = 0; r < PANEL_COLS; r++) KEEP(ws[r]);
         for (int i = 0; i < MR; i++) {
             v16 xv = v_load(x + i * k + at);
             for (int r = 0; r < PANEL_COLS; r++) acc[i][r] = v_fma(xv, ws[r], acc[i][r]);
         }
     }
-    for (int i = 0; at < k && i < MR; i++) {
-        v16 xv = load_part(x + i * k + at, k - at);
-        for (int r = 0; r < PANEL_COLS; r++)
-            acc[i][r] = v_fma(xv, v_load(panel + at * PANEL_COLS + r * 16), acc[i][r]);
+    if (at < k) {
+        for (int i = 0; i < MR; i++) {
+            v16 xv = load_part(x + i * k + at, k - at);
+            for (int r = 0; r < PANEL_COLS; r++)
+                acc[i][r] = v_fma(xv, v_load(panel + at * PANEL_COLS + r * 16), acc[i][r]);
+        }
     }
     for (int i = 0; i < MR; i++) v_hsum4(out[i], acc[i]);
 }
@@ -217,6 +224,7 @@ INLINE void by_panels(int dtype, float *dst, const float *x, const uint8_t *w, l
         long rows = m - row < TILE_M ? m - row : TILE_M;
         for (long col = lo; col < hi; col += PANEL_COLS) {
             float out[TILE_M][PANEL_COLS];
+            for (long i = 0; i < rows; i++) __builtin_prefetch(dst + (row + i) * n + col, 1);
             tile_rows(rows, out, x + row * k, panels + (col - lo) / PANEL_COLS * panel_len(k), k);
             for (long i = 0; i < rows; i++)
                 for (long c = 0; c < PANEL_COLS && col + c < hi; c++) dst[(row + i) * n + col + c] = out[i][c];
@@ -243,7 +251,7 @@ INLINE void product(int dtype, float *dst, const float *x, const uint8_t *w, lon
 
 // mat_mul_scratch returns the floats of scratch that mat_mul needs.
 static long mat_mul_scratch(long m, long k) {
-    if (m <= DIRECT_ROWS) return (MAX_COLS + 1) * scale_len(k);
+    if (m <= DIRECT_ROWS) return 2 * MAX_COLS * scale_len(k);
     return 2 * scale_len(k) + panel_count(k) * panel_len(k);
 }
 
@@ -265,7 +273,7 @@ INLINE void decode_as(int dtype, float *dst, const uint8_t *src, long n) {
         float scales[16];
         uint16_t halves[16];
         const uint8_t *p = src + row_bytes(dtype, at);
-        unpack_scales(scales, halves, dtype, p, 32);
+        unpack_scales(scales, halves, dtype, &p, 1, 32);
         decode_step(values, dtype, p, scales, 0, n - at < 16 ? n - at : 16);
         store_upto(dst + at, values[0], n - at);
         if (is_block(dtype)) v_store(dst + at + 16, values[1]);

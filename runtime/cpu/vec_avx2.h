@@ -1,11 +1,12 @@
 // Sixteen float lanes in two AVX2 registers.
-#include <immintrin.h>
+#include "vec_x86.h"
 #include <string.h>
 
 typedef struct {
     __m256 lo, hi;
 } v16;
 
+#define KEEP(V) __asm__("" : "+x"(V)) // holds a value in its register, against reloads from memory
 #define TILE_M 3
 #define DIRECT_ROWS 2
 #define DIRECT_COLS(MR) ((MR) == 1 ? 4 : 2)

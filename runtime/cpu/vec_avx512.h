@@ -1,9 +1,10 @@
 // Sixteen float lanes in one AVX-512 register.
-#include <immintrin.h>
+#include "vec_x86.h"
 #include <string.h>
 
 typedef __m512 v16;
 
+#define KEEP(V) __asm__("" : "+v"(V)) // holds a value in its register, against reloads from memory
 #define TILE_M 6
 #define DIRECT_ROWS 4
 #define DIRECT_COLS(MR) ((MR) <= 2 ? 8 : 4)

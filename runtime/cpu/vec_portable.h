@@ -8,6 +8,7 @@ typedef int32_t i16x __attribute__((vector_size(64)));
 typedef float f8x __attribute__((vector_size(32)));
 typedef float f4 __attribute__((vector_size(16), aligned(4), may_alias));
 
+#define KEEP(V) (void)(V)
 #define TILE_M 1         // rows of x in a register tile
 #define DIRECT_ROWS 1    // up to this many rows of x, weights are decoded in registers
 #define DIRECT_COLS(MR) 4
@@ -119,4 +120,11 @@ INLINE void v_decode_block(v16 out[2], int dtype, const uint8_t *q, const float 
 // halves_to_floats converts n halves, n a multiple of 16.
 INLINE void halves_to_floats(float *dst, const uint16_t *src, long n) {
     for (long i = 0; i < n; i++) dst[i] = half_to_float((const uint8_t *)(src + i));
+}
+
+// transpose8 writes eight rows of eight floats, stride from apart, as eight
+// columns, stride to apart.
+INLINE void transpose8(float *dst, long to, const float *src, long from) {
+    for (long c = 0; c < 8; c++)
+        for (long r = 0; r < 8; r++) dst[c * to + r] = src[r * from + c];
 }
