@@ -53,7 +53,7 @@ func readJSONL[T any](t *testing.T, path string) []T {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close() //nolint:errcheck // only read
+	defer file.Close()
 	var rows []T
 	scanner := bufio.NewScanner(file)
 	scanner.Buffer(nil, 1<<20)

@@ -26,6 +26,9 @@ func eachLine(ctx context.Context, r io.Reader, row func(number int, line []byte
 		if err != nil && !last {
 			return fmt.Errorf("line %d: %w", number, err)
 		}
+		if number == 1 {
+			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			if err := row(number, line); err != nil {
 				return fmt.Errorf("line %d: %w", number, err)

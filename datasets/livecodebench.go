@@ -269,7 +269,7 @@ func (l *loader) notes(inWindow int) []string {
 		if l.window.compat == LCBCompat {
 			other = DayCompat
 		}
-		notes = append(notes, fmt.Sprintf("%d on the window's last day fall differently with --date-compat %s", l.differ, other))
+		notes = append(notes, fmt.Sprintf("%d on the window's last day fall differently by the date rule %s", l.differ, other))
 	}
 	return notes
 }

@@ -95,8 +95,8 @@ func TestWindow(t *testing.T) {
 		want int
 		note string
 	}{
-		{Options{Release: "v6", Start: "2024-05-15", End: "2024-06-30"}, 342, "2 on the window's last day fall differently with --date-compat lcb"},
-		{Options{Release: "v6", Start: "2024-05-15", End: "2024-06-30", DateCompat: LCBCompat}, 340, "2 on the window's last day fall differently with --date-compat day"},
+		{Options{Release: "v6", Start: "2024-05-15", End: "2024-06-30"}, 342, "2 on the window's last day fall differently by the date rule lcb"},
+		{Options{Release: "v6", Start: "2024-05-15", End: "2024-06-30", DateCompat: LCBCompat}, 340, "2 on the window's last day fall differently by the date rule day"},
 		{Options{Release: "v6", Start: "2024-06-30"}, 2, "window 2024-06-30..: 2 of them"},
 		{Options{Release: "v6", End: "2024-01-15"}, 400, "window ..2024-01-15: 400 of them"},
 		{Options{Release: "v6", Start: "2024-06-01", Limit: 10}, 10, "window 2024-06-01..: 175 of them"},
@@ -167,7 +167,7 @@ func TestOwnFile(t *testing.T) {
 		"private_test_cases": nil,
 		"contest_date":       nil,
 	}
-	file := write(t, filepath.Join(t.TempDir(), "mine.jsonl"), line(t, "b", extras), "", line(t, "a", call), line(t, "abc343_a", map[string]any{"platform": "mine"}))
+	file := write(t, filepath.Join(t.TempDir(), "mine.jsonl"), "\ufeff"+line(t, "b", extras), "", line(t, "a", call), line(t, "abc343_a", map[string]any{"platform": "mine"}))
 	set, err := LoadLiveCodeBench(t.Context(), Source{Path: file}, Options{Start: "2030-01-01"})
 	if err != nil {
 		t.Fatal(err)
@@ -207,8 +207,10 @@ func TestErrorsNameTheirPlace(t *testing.T) {
 		"metadata":          {line(t, "b", map[string]any{"metadata": "x"}), "line 2: b: metadata: not a JSON object"},
 		"checker":           {line(t, "b", map[string]any{"checker": map[string]any{"mode": "fuzzy"}}), `line 2: b: checker: checker mode "fuzzy"`},
 		"limits":            {line(t, "b", map[string]any{"limits": map[string]any{"seconds": -1}}), "line 2: b: limits: seconds: -1"},
-		"an argument": {line(t, "b", map[string]any{"metadata": `{"func_name":"f"}`, "public_test_cases": nil, "private_test_cases": `[{"input":"x","output":"1"}]`}),
-			"line 2: b: private_test_cases: test 1: input line 1 is not a JSON value: 'x'"},
+		"an argument": {
+			line(t, "b", map[string]any{"metadata": `{"func_name":"f"}`, "public_test_cases": nil, "private_test_cases": `[{"input":"x","output":"1"}]`}),
+			"line 2: b: private_test_cases: test 1: input line 1 is not a JSON value: 'x'",
+		},
 		"a pointer file": {"version https://git-lfs.github.com/spec/v1", "line 2: a Git LFS pointer"},
 	} {
 		file := write(t, filepath.Join(t.TempDir(), "p.jsonl"), good, tt.second)

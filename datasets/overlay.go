@@ -53,7 +53,7 @@ func applyOverlay(s Set) (Set, error) {
 		applied++
 	}
 	if applied > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("problems judged by the tolerance or the several answers their statements grant, not under --compare published: %d", applied))
+		s.Notes = append(s.Notes, fmt.Sprintf("%d problems are judged by the tolerance or the several answers that their statements grant (not in the comparison mode published)", applied))
 	}
 	return s, nil
 }
