@@ -46,7 +46,9 @@ type Engine struct {
 	config     model.Config
 	name       string
 	checkpoint *weights.Checkpoint
-	chat       func() (*chat.Model, error)
+	chatOnce   sync.Once
+	chat       *chat.Model
+	chatErr    error
 
 	device tensor.Device
 	model  *model.Model
@@ -114,7 +116,6 @@ func openOn(device tensor.Device, path string, o Options) (*Engine, error) {
 		step:    step{claimed: map[pageKey]struct{}{}},
 	}
 	e.wake = sync.NewCond(&e.mu)
-	e.chat = sync.OnceValues(func() (*chat.Model, error) { return openChat(checkpoint) })
 	if err := e.load(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), device.Close(), checkpoint.Close())
 	}
@@ -153,9 +154,17 @@ func (e *Engine) Fingerprint() string { return e.checkpoint.Fingerprint() }
 
 // Chat is the model's tokenizer and template, read on first use. A model
 // without a tokenizer still generates from token ids.
-func (e *Engine) Chat() (*chat.Model, error) { return e.chat() }
+func (e *Engine) Chat() (*chat.Model, error) {
+	e.chatOnce.Do(func() { e.chat, e.chatErr = openChat(e.checkpoint) })
+	return e.chat, e.chatErr
+}
 
-// Close ends running generations with [ErrClosed] and frees everything.
+// CacheTokens is how many tokens the key/value cache holds, those of all
+// sequences together.
+func (e *Engine) CacheTokens() int { return len(e.pool.pages) * tensor.PageSize }
+
+// Close ends running generations with [ErrClosed] and frees everything, the
+// chat model included.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	if e.closed {
@@ -166,5 +175,10 @@ func (e *Engine) Close() error {
 	e.wake.Signal()
 	e.mu.Unlock()
 	<-e.stopped
-	return errors.Join(e.device.Close(), e.checkpoint.Close())
+	err := errors.Join(e.device.Close(), e.checkpoint.Close())
+	e.chatOnce.Do(func() { e.chatErr = ErrClosed })
+	if e.chat != nil {
+		err = errors.Join(err, e.chat.Close())
+	}
+	return err
 }

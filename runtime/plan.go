@@ -192,7 +192,7 @@ func (e *Engine) preempt(s *Sequence) bool {
 // tooSmall is the error of a sequence that does not fit alone.
 func (e *Engine) tooSmall(s *Sequence) error {
 	return fmt.Errorf("runtime: a sequence of %d tokens does not fit the key/value cache of %d tokens (%d MiB): give it more memory or fewer tokens",
-		len(s.ids)+1, len(e.pool.pages)*tensor.PageSize, int64(len(e.pool.pages))*e.config.PageBytes()>>20)
+		len(s.ids)+1, e.CacheTokens(), int64(len(e.pool.pages))*e.config.PageBytes()>>20)
 }
 
 // add puts the next rows of r into the step.

@@ -59,7 +59,7 @@ func (r *request) take(rows []float32, vocab int) {
 func (r *request) sample(logits []float32) {
 	token, text := Token{}, r.text
 	token.ID, token.LogProb = r.sampler.Sample(logits, r.position, r.params.LogProbs)
-	if l := logits[token.ID]; math.IsNaN(float64(l)) || math.IsInf(float64(l), 0) {
+	if l := float64(logits[token.ID] + token.LogProb); math.IsNaN(l) || math.IsInf(l, 0) {
 		r.err = fmt.Errorf("runtime: position %d: the model's logits are not finite", r.position)
 	}
 	if r.params.LogProbs {

@@ -42,8 +42,8 @@ func (e *Engine) next() *step {
 
 // sweep ends the requests that were cancelled, or all at the end.
 func (e *Engine) sweep() {
-	for _, r := range slices.Clone(e.active) {
-		switch {
+	for i := len(e.active) - 1; i >= 0; i-- {
+		switch r := e.active[i]; {
 		case e.closed:
 			e.finish(r, "", ErrClosed)
 		case r.cancelled:

@@ -87,7 +87,6 @@ func (s *Sequence) Wait() {
 	s.engine.mu.Lock()
 	defer s.engine.mu.Unlock()
 	s.waiting = true
-	s.engine.wake.Signal()
 }
 
 // Len is the number of tokens: prompt, appended and sampled.

@@ -32,7 +32,7 @@ type text struct {
 
 // newText returns nil for a model without a tokenizer.
 func (e *Engine) newText(stops []string) (*text, error) {
-	m, err := e.chat()
+	m, err := e.Chat()
 	if errors.Is(err, fs.ErrNotExist) {
 		if len(stops) > 0 {
 			return nil, fmt.Errorf("stop texts need a tokenizer: %w", err)
