@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -48,7 +46,6 @@ func (l *lane) send(tier Tier, job *Job, token string, ch *channels) error {
 		Token:    token,
 		RLimits:  tier.rlimits(&job.Limits),
 		DropCaps: tier == T2,
-		PIDNS:    tier != Unsafe,
 	}
 	if tier.privileged() {
 		req.UID = firstJobUID + l.jobs%(hostRoot-firstJobUID)
@@ -79,9 +76,7 @@ func (l *lane) receive() (a answer) {
 	if n == 0 {
 		return answer{err: errors.New("lane died")}
 	}
-	if err := json.Unmarshal(buf[:n], &a.reply); err != nil {
-		return answer{err: fmt.Errorf("lane answered badly: %w", err)}
-	}
+	a.reply, a.err = readReply(buf[:n])
 	return a
 }
 
@@ -100,14 +95,14 @@ func (l *lane) outcome(ctx context.Context, m *meter, end *ending, ch *channels,
 		OOMKills: end.ooms,
 	}
 	if ended := end.answer.err == nil; ended {
-		status := syscall.WaitStatus(end.answer.reply.Status)
+		status := end.answer.reply.status
 		out.ExitCode = status.ExitStatus()
 		if status.Signaled() {
 			out.ExitCode, out.Signal = 128+int(status.Signal()), signalName(status.Signal())
 		}
-		out.Memory = max(out.Memory, end.answer.reply.MaxRSS<<10)
+		out.Memory = max(out.Memory, end.answer.reply.maxRSS)
 		if !m.counts {
-			out.CPU = max(out.CPU, time.Duration(end.answer.reply.CPU*float64(time.Second)))
+			out.CPU = max(out.CPU, end.answer.reply.cpu)
 		}
 	} else if end.stop == NotStopped {
 		if end.ooms == 0 {
@@ -121,6 +116,6 @@ func (l *lane) outcome(ctx context.Context, m *meter, end *ending, ch *channels,
 	if out.Stop == NotStopped && ch.exceeded() {
 		out.Stop = StopOutput // it ended before it could be stopped
 	}
-	clean := out.Stop == NotStopped && end.ooms == 0 && end.answer.reply.Clean
+	clean := out.Stop == NotStopped && end.ooms == 0 && end.answer.reply.clean
 	return out, clean, nil
 }

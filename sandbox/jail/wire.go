@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,7 +21,6 @@ type request struct {
 	GID      int      `json:"gid"`
 	RLimits  []rlimit `json:"rlimits"`
 	DropCaps bool     `json:"dropcaps"`
-	PIDNS    bool     `json:"pidns"`
 }
 
 // rlimit is one resource limit; -1 is no limit.
@@ -34,10 +35,21 @@ func (r rlimit) MarshalJSON() ([]byte, error) { return json.Marshal([]any{r.Name
 
 // reply is what a lane says when a job is over and its traces are gone.
 type reply struct {
-	Status int     `json:"status"` // of wait
-	CPU    float64 `json:"cpu"`    // seconds, of all processes that were reaped
-	MaxRSS int64   `json:"maxrss"` // KiB
-	Clean  bool    `json:"clean"`
+	status syscall.WaitStatus
+	cpu    time.Duration // of all processes that were reaped
+	maxRSS int64         // bytes
+	clean  bool          // nothing is left in the writable places
+}
+
+// readReply reads "STATUS MICROSECONDS KIBIBYTES CLEAN".
+func readReply(msg []byte) (r reply, err error) {
+	var micros, kib int64
+	var clean int
+	if _, err := fmt.Sscanf(string(msg), "%d %d %d %d", &r.status, &micros, &kib, &clean); err != nil {
+		return reply{}, fmt.Errorf("lane answered %.80q: %w", msg, err)
+	}
+	r.cpu, r.maxRSS, r.clean = time.Duration(micros)*time.Microsecond, kib<<10, clean == 1
+	return r, nil
 }
 
 // payloadHead is the first line of a payload; raw parts of the given sizes
