@@ -13,6 +13,9 @@ import (
 
 func TestMain(m *testing.M) {
 	sandbox.MaybeRunStub()
+	if os.Getenv(victimEnv) != "" {
+		victim()
+	}
 	os.Exit(m.Run())
 }
 
