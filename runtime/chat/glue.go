@@ -18,7 +18,7 @@ import (
 // ids end with EndOfTurn; a turn that was cut short is closed here, so that
 // the glue begins with that token.
 func (m *Model) ReplyIDs(history []Message, tools []Tool, replies []Message, ended bool, o RenderOptions) ([]int32, error) {
-	mark := absentText(history, replies)
+	mark := absentText(slices.Concat(history, replies), tools)
 	messages := slices.Concat(history, []Message{{Role: "assistant", Content: mark}}, replies)
 	messages, err := m.adapt(messages, tools)
 	if err != nil {
@@ -39,13 +39,13 @@ func (m *Model) ReplyIDs(history []Message, tools []Tool, replies []Message, end
 	return ids, nil
 }
 
-// absentText returns a text that occurs in none of the messages.
-func absentText(lists ...[]Message) string {
+// absentText returns a text that occurs nowhere in the conversation.
+func absentText(messages []Message, tools []Tool) string {
 	for n := 0; ; n++ {
-		mark := fmt.Sprintf("[sampled turn %d]", n)
-		taken := slices.ContainsFunc(lists, func(messages []Message) bool {
-			return slices.ContainsFunc(messages, func(msg Message) bool { return strings.Contains(msg.Content, mark) })
-		})
+		mark, taken := fmt.Sprintf("[sampled turn %d]", n), false
+		for text := range texts(messages, tools) {
+			taken = taken || strings.Contains(text, mark)
+		}
 		if !taken {
 			return mark
 		}

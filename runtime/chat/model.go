@@ -3,6 +3,7 @@ package chat
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Model is a model's text side: its tokenizer, its chat template and what the
@@ -51,6 +52,13 @@ func (m *Model) EncodeText(text string) []int32 { return m.tok.appendText(nil, t
 // end or begin token is added: templates write theirs.
 func (m *Model) EncodeTemplate(text string) []int32 {
 	return m.tok.appendTemplate(nil, validText(text), 0)
+}
+
+// EncodePrompt gives the ids of a prompt without a template, as the model's
+// tokenizer encodes text by itself: behind the begin token, if it adds one,
+// control tokens included.
+func (m *Model) EncodePrompt(text string) []int32 {
+	return m.tok.appendTemplate(slices.Clone(m.tok.begin), validText(text), 0)
 }
 
 // TokenID looks up a token by its text: a control or added token by what it

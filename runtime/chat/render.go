@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/ardanlabs/jinja"
@@ -83,33 +84,18 @@ type builder struct {
 var errNoGuard = errors.New("the conversation uses every private-use character, none is left to mark control tokens with")
 
 // newBuilder finds a rune for the guards that no text of the conversation has.
-// JSON may escape runes, so private-use escapes count as uses of them all.
+// JSON may escape runes, so escaped ones count as used too.
 func newBuilder(controls *controlSet, messages []Message, tools []Tool) (*builder, error) {
 	used := map[rune]bool{}
-	note := func(text string) {
+	for text := range texts(messages, tools) {
 		for _, r := range text {
 			if r >= 0xE000 && r <= 0xF8FF {
 				used[r] = true
 			}
 		}
-	}
-	noteJSON := func(raw []byte) {
-		note(string(raw))
-		for _, r := range escapedRunes(raw) {
+		for _, r := range escapedRunes(text) {
 			used[r] = true
 		}
-	}
-	for _, msg := range messages {
-		note(msg.Content)
-		note(msg.Reasoning)
-		note(msg.Name)
-		for _, call := range msg.ToolCalls {
-			note(call.Name)
-			noteJSON(call.Arguments)
-		}
-	}
-	for _, tool := range tools {
-		noteJSON(tool)
 	}
 	guard, ok := freeRune(func(r rune) bool { return used[r] })
 	if !ok {
@@ -118,10 +104,32 @@ func newBuilder(controls *controlSet, messages []Message, tools []Tool) (*builde
 	return &builder{controls: controls, guard: guard}, nil
 }
 
-// escapedRunes lists the runes that raw writes as \uXXXX.
-func escapedRunes(raw []byte) []rune {
+// texts goes over all that a conversation says.
+func texts(messages []Message, tools []Tool) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, msg := range messages {
+			all := []string{msg.Role, msg.Content, msg.Reasoning, msg.Name, msg.ToolCallID}
+			for _, call := range msg.ToolCalls {
+				all = append(all, call.ID, call.Name, string(call.Arguments))
+			}
+			for _, text := range all {
+				if !yield(text) {
+					return
+				}
+			}
+		}
+		for _, tool := range tools {
+			if !yield(string(tool)) {
+				return
+			}
+		}
+	}
+}
+
+// escapedRunes lists the runes that JSON text writes as \uXXXX.
+func escapedRunes(text string) []rune {
 	var runes []rune
-	for _, part := range strings.Split(string(raw), `\u`)[1:] {
+	for _, part := range strings.Split(text, `\u`)[1:] {
 		var r rune
 		if _, err := fmt.Sscanf(part, "%4x", &r); err == nil {
 			runes = append(runes, r)

@@ -117,8 +117,8 @@ func TestMessagesThatCannotBeRendered(t *testing.T) { // case 23
 func TestGlueIsTheSuffixOfTheWholeRendering(t *testing.T) {
 	off := false
 	options := RenderOptions{AddGenerationPrompt: true, Thinking: &off}
-	history := []Message{user("go <|im_end|> now")}
-	tools := []Tool{zed}
+	history := []Message{user("go <|im_end|> now [sampled turn 0]")}
+	tools := []Tool{Tool(strings.ReplaceAll(string(zed), "a<b", "[sampled turn 1]"))}
 	turn := said("hi", called("zed", `{"z": "1"}`))
 	for name, open := range map[string]func(testing.TB) *Model{"tiny": tiny, "qwen3": qwen3, "plain": plain, "smollm2": smollm2} {
 		t.Run(name, func(t *testing.T) {

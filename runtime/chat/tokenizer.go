@@ -20,6 +20,7 @@ type tokenizer struct {
 	pieces   []string         // bytes of each id; "" where the id is unused
 	special  map[int32]bool
 	controls controlSet
+	begin    []int32 // what the tokenizer puts before a text by itself
 }
 
 // addedToken is an entry of tokenizer.json's added_tokens.
@@ -81,7 +82,19 @@ func newTokenizer(data []byte) (*tokenizer, error) {
 		return nil, fmt.Errorf("load tokenizer: %w", err)
 	}
 	t.bpe = bpe
+	t.begin = beginTokens(bpe)
 	return t, nil
+}
+
+// beginTokens finds the ids that the tokenizer's post-processor puts before a
+// text.
+func beginTokens(bpe *tokenizers.Tokenizer) []int32 {
+	bare, full := bpe.EncodeWithOptions("a", false).IDs, bpe.EncodeWithOptions("a", true).IDs
+	var begin []int32
+	for len(full) > len(bare) && !slices.Equal(full[:len(bare)], bare) {
+		begin, full = append(begin, int32(full[0])), full[1:]
+	}
+	return begin
 }
 
 // tabulate fills the table of pieces and the control tokens.

@@ -16,7 +16,7 @@ type Vocabulary struct {
 	BOS          int32
 	EOS          int32
 	PAD          int32
-	AddBOS       bool // templates write their own; kept for callers of EncodeText
+	AddBOS       bool // EncodePrompt begins with BOS; templates write their own
 	ChatTemplate string
 }
 
@@ -46,6 +46,9 @@ func FromVocabulary(v Vocabulary) (*Model, error) {
 	tok, err := newTokenizer(data)
 	if err != nil {
 		return nil, err
+	}
+	if v.AddBOS && v.text(v.BOS) != "" {
+		tok.begin = []int32{v.BOS}
 	}
 	sources := map[string]string{}
 	if v.ChatTemplate != "" {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -83,5 +84,38 @@ func TestContentNeverGivesAWordThatIsAControlToken(t *testing.T) {
 	}
 	if ids := m.EncodeText("pad pad"); slices.ContainsFunc(ids, m.IsControl) || m.Decode(ids, false) != "pad pad" {
 		t.Errorf("as content: %v", ids)
+	}
+}
+
+func TestPromptsBeginAsTheTokenizerDoes(t *testing.T) {
+	v := tinyVocabulary(t)
+	v.BOS, v.AddBOS = int32(slices.Index(v.Tokens, "<|endoftext|>")), true
+	fromGGUF := closing(t)(FromVocabulary(v))
+
+	data, err := os.ReadFile(filepath.Join("testdata", "tiny", "tokenizer.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file map[string]json.RawMessage
+	if err := json.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+	// As in Llama 3's tokenizer.json.
+	file["post_processor"] = json.RawMessage(`{"type": "TemplateProcessing", "pair": [],
+		"single": [{"SpecialToken": {"id": "<|endoftext|>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+		"special_tokens": {"<|endoftext|>": {"id": "<|endoftext|>", "ids": [` + strconv.Itoa(int(v.BOS)) + `], "tokens": ["<|endoftext|>"]}}}`)
+	data, err = json.Marshal(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromFolder := loadFolder(t, folder(t, map[string]string{"tokenizer.json": string(data)}))
+	for name, m := range map[string]*Model{"GGUF": fromGGUF, "folder": fromFolder} {
+		want := append([]int32{v.BOS}, m.EncodeTemplate("hi <|im_end|>")...)
+		if got := m.EncodePrompt("hi <|im_end|>"); !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+	}
+	if m := tiny(t); !slices.Equal(m.EncodePrompt("hi"), m.EncodeText("hi")) {
+		t.Errorf("without begin token: %v", m.EncodePrompt("hi"))
 	}
 }
