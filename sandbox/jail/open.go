@@ -38,20 +38,22 @@ func Open(workers int, python *Python, unsafe bool) (*Pool, error) {
 
 // candidates are the configurations to try, strongest first.
 func candidates(workers int, python *Python) []Config {
-	base := Config{Workers: workers, Python: python, Tier: T2}
+	user := Config{Workers: workers, Python: python, Tier: T2}
 	if os.Geteuid() != 0 {
-		return []Config{base}
+		return []Config{user}
 	}
+	root := user
+	root.Tier = T2Root
 	groups, err := cgroup.Find()
 	if err != nil {
-		return []Config{base} // root in a container without cgroups is as good as a user
+		return []Config{root, user} // the reason is seen in the tier
 	}
-	best := base
+	best := root
 	best.Groups, best.Tier = groups, T1
 	if groups.Unified() {
 		best.Tier = T0
 	}
-	return []Config{best, base}
+	return []Config{best, root, user}
 }
 
 // Tier is the isolation that holds.

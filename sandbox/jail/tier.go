@@ -14,17 +14,21 @@ type Tier int
 const (
 	T0     Tier = iota // namespaces, unique uids, version 2 control groups
 	T1                 // the same with version 1 control groups
+	T2Root             // root without control groups: as T2, with unique uids
 	T2                 // an ordinary user: namespaces, one uid, no control groups
 	Unsafe             // rlimits and the system-call filter only
 )
 
 // String is the tier's name in reports.
 func (t Tier) String() string {
-	return [...]string{"T0", "T1", "T2", "unsafe"}[t]
+	return [...]string{"T0", "T1", "T2", "T2", "unsafe"}[t]
 }
 
 // privileged says whether lanes may use a range of uids of their own.
-func (t Tier) privileged() bool { return t == T0 || t == T1 }
+func (t Tier) privileged() bool { return t == T0 || t == T1 || t == T2Root }
+
+// grouped says whether control groups limit and count.
+func (t Tier) grouped() bool { return t == T0 || t == T1 }
 
 // The uids inside a lane. Host root is mapped at hostRoot while the stub builds
 // the jail, since only it may look into some of the directories to be shown.
