@@ -262,7 +262,7 @@ func TestCompleteRecords(t *testing.T) {
 		id            string
 		public, tests int
 		firstPrivate  string
-	}{{"1873_A", 1, 4, "1\nabc\n"}, {"2727", 2, 44, `["3988132605O4995"]`}, {"abc301_a", 3, 18, "90\nATTTT"}}
+	}{{"1873_A", 1, 5, "1\nabc\n"}, {"2727", 2, 14, `["3988132605O4995"]`}, {"abc301_a", 3, 15, "90\nATTTT"}}
 	for i, w := range want {
 		p := set.Problems[i]
 		if p.ID != w.id || p.Public != w.public || len(p.Tests) != w.tests || !strings.HasPrefix(p.Tests[p.Public].Input, w.firstPrivate) {
