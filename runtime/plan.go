@@ -21,6 +21,7 @@ type step struct {
 // part is one request's rows in a step.
 type part struct {
 	request  *request
+	start    int // position of the first row
 	rows     int
 	outs     int // the last outs of rows have logits
 	firstOut int // in batch.Out
@@ -199,7 +200,7 @@ func (e *Engine) tooSmall(s *Sequence) error {
 func (st *step) add(r *request, rows int) {
 	s, b := r.seq, &st.batch
 	first, pending := len(b.IDs), len(s.ids)-s.cached
-	p := part{request: r, rows: rows, firstOut: len(b.Out), decode: pending == 1 && len(r.ids) > 0}
+	p := part{request: r, start: s.cached, rows: rows, firstOut: len(b.Out), decode: pending == 1 && len(r.ids) > 0}
 	for i := range rows {
 		b.IDs = append(b.IDs, s.ids[s.cached+i])
 		b.Seq = append(b.Seq, int32(len(b.Pages)))

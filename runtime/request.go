@@ -41,16 +41,18 @@ type request struct {
 	scores  []float32
 }
 
-// take samples from rows of logits, or scores them.
-func (r *request) take(rows []float32, vocab int) {
+// take samples from a row of logits, or scores the rows from position start on.
+// A preempted request scores its first rows again, to the same values.
+func (r *request) take(rows []float32, start int) {
 	if !r.scoring {
 		r.sample(rows)
 		return
 	}
-	for ; len(rows) > 0; rows = rows[vocab:] {
-		r.scores = append(r.scores, sampling.LogProb(rows[:vocab], r.targets[len(r.scores)], 0))
+	vocab := r.seq.engine.config.Vocab
+	for i := range len(rows) / vocab {
+		r.scores[start+i] = sampling.LogProb(rows[i*vocab:(i+1)*vocab], r.targets[start+i], 0)
 	}
-	if len(r.scores) == len(r.targets) {
+	if start+len(rows)/vocab == len(r.targets) {
 		r.finish = FinishStop
 	}
 }

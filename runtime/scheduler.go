@@ -70,7 +70,7 @@ func (e *Engine) compute(st *step) error {
 			continue
 		}
 		rows := e.logits[p.firstOut*vocab : (p.firstOut+p.outs)*vocab]
-		wait.Go(func() { p.request.take(rows, vocab) })
+		wait.Go(func() { p.request.take(rows, p.start) })
 	}
 	wait.Wait()
 	return nil

@@ -24,7 +24,7 @@ func (e *Engine) Score(ctx context.Context, ids []int32) ([]float32, error) {
 	}
 	s := e.open(ids[:len(ids)-1])
 	r := &request{
-		seq: s, scoring: true, targets: ids[1:], scores: make([]float32, 0, len(ids)-1),
+		seq: s, scoring: true, targets: ids[1:], scores: make([]float32, len(ids)-1),
 		notify: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	e.start(r)
