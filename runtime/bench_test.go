@@ -3,7 +3,9 @@ package runtime
 import (
 	"fmt"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/coderl/cr/runtime/sampling"
 )
@@ -17,10 +19,12 @@ func BenchmarkEngine(b *testing.B) {
 		check(b, err)
 		for _, samples := range []int{1, 4} {
 			b.Run(fmt.Sprintf("threads=%d/samples=%d", threads, samples), func(b *testing.B) {
-				before := e.Stats()
+				before, cpuBefore := e.Stats(), processorTime(b)
 				for i := range b.N {
 					sampleOnePrompt(b, e, uint64(i)+uint64(samples)<<32, samples)
 				}
+				share := (processorTime(b) - cpuBefore).Seconds() / b.Elapsed().Seconds() / float64(threads)
+				b.ReportMetric(share, "cpu-share")
 				s := e.Stats()
 				prefilled, decoded := s.PrefillTokens-before.PrefillTokens, s.DecodeTokens-before.DecodeTokens
 				b.ReportMetric(float64(prefilled)/(s.PrefillSeconds-before.PrefillSeconds), "prefill-tokens/s")
@@ -29,6 +33,15 @@ func BenchmarkEngine(b *testing.B) {
 		}
 		check(b, e.Close())
 	}
+}
+
+// processorTime is what this process has used. On a shared machine the speeds
+// mean little where the share of it is far below 1.
+func processorTime(b *testing.B) time.Duration {
+	b.Helper()
+	var use syscall.Rusage
+	check(b, syscall.Getrusage(syscall.RUSAGE_SELF, &use))
+	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
 // sampleOnePrompt draws samples of a prompt that no run before has cached.

@@ -152,6 +152,9 @@ func (e *Engine) Name() string { return e.name }
 // Fingerprint identifies the weights, as [weights.Checkpoint.Fingerprint] does.
 func (e *Engine) Fingerprint() string { return e.checkpoint.Fingerprint() }
 
+// Notices are lines a user should see, as [weights.Checkpoint.Notices] gives them.
+func (e *Engine) Notices() []string { return e.checkpoint.Notices() }
+
 // Chat is the model's tokenizer and template, read on first use. A model
 // without a tokenizer still generates from token ids.
 func (e *Engine) Chat() (*chat.Model, error) {

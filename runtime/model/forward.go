@@ -8,7 +8,7 @@ import "github.com/coderl/cr/runtime/tensor"
 type Batch struct {
 	IDs, Seq, Pos []int32
 	Pages         [][]int32
-	Out           []int32 // rows whose logits are wanted
+	Out           []int32 // rows whose logits are wanted, ascending
 }
 
 // Forward runs the rows of b, stores their keys and values in cache, and
@@ -24,28 +24,43 @@ func (m *Model) Forward(cache []tensor.KV, b Batch) tensor.Tensor {
 
 	d.Embed(v.x, m.embed, v.ids)
 	for i := range m.blocks {
-		m.attention(v, &m.blocks[i], cache[i], seen)
-		m.mlp(v, &m.blocks[i])
+		block := &m.blocks[i]
+		m.remember(v, block, cache[i])
+		if i == len(m.blocks)-1 {
+			if len(b.Out) == 0 {
+				return tensor.Tensor{}
+			}
+			v, seen = m.narrow(v, seen, b.Out)
+		}
+		m.attention(v, block, cache[i], seen)
+		m.mlp(v, block)
 	}
-	return m.logits(v, b.Out)
+	return m.logits(v)
 }
 
-// attention: x += Wo·softmax(q·kᵀ/√d)·v over the normed x, with rotary q and k.
-// Qwen3 norms each head of q and k before the rotation.
-func (m *Model) attention(v views, b *block, kv tensor.KV, seen tensor.AttentionBatch) {
+// remember norms x and stores its keys, rotated, and its values. Qwen3 norms
+// each head before the rotation.
+func (m *Model) remember(v views, b *block, kv tensor.KV) {
 	d, eps := m.dev, m.Config.NormEps
 	d.RMSNorm(v.normed, v.x, b.attnNorm, eps)
-	m.apply(v.q, v.normed, b.q)
 	m.apply(v.k, v.normed, b.k)
 	m.apply(v.v, v.normed, b.v)
-	if b.qNorm.Mem != nil {
-		d.RMSNorm(v.qHeads, v.qHeads, b.qNorm, eps)
+	if b.kNorm.Mem != nil {
 		d.RMSNorm(v.kHeads, v.kHeads, b.kNorm, eps)
 	}
-	d.RoPE(v.qHeads, v.positions, m.invFreq, m.ropeScale)
 	d.RoPE(v.kHeads, v.positions, m.invFreq, m.ropeScale)
 	d.StoreRows(kv.K, v.kHeads, v.slots)
 	d.StoreRows(kv.V, v.vHeads, v.slots)
+}
+
+// attention: x += Wo·softmax(q·kᵀ/√d)·v, with q from the normed x like k.
+func (m *Model) attention(v views, b *block, kv tensor.KV, seen tensor.AttentionBatch) {
+	d := m.dev
+	m.apply(v.q, v.normed, b.q)
+	if b.qNorm.Mem != nil {
+		d.RMSNorm(v.qHeads, v.qHeads, b.qNorm, m.Config.NormEps)
+	}
+	d.RoPE(v.qHeads, v.positions, m.invFreq, m.ropeScale)
 	d.Attention(v.mixedHeads, v.qHeads, kv, seen)
 	m.apply(v.branch, v.mixed, b.o)
 	d.Add(v.x, v.x, v.branch)
@@ -62,17 +77,32 @@ func (m *Model) mlp(v views, b *block) {
 	d.Add(v.x, v.x, v.branch)
 }
 
-// logits norms and projects only the wanted rows.
-func (m *Model) logits(v views, out []int32) tensor.Tensor {
-	d, s := m.dev, &m.scratch
-	if len(out) == 0 {
-		return tensor.Tensor{}
+// narrow keeps only the wanted rows of x and of the normed x: behind the last
+// block's keys and values, nothing reads the others.
+func (m *Model) narrow(v views, seen tensor.AttentionBatch, out []int32) (views, tensor.AttentionBatch) {
+	if len(out) == len(seen.Pos) {
+		return v, seen
 	}
-	rows, last, logits := s.out.Rows(0, len(out)), s.last.Rows(0, len(out)), s.logits.Rows(0, len(out))
+	d, s := m.dev, &m.scratch
+	few := s.views(m.Config, len(out))
+	few.x, few.normed, few.branch = s.last.Rows(0, len(out)), few.branch, few.normed
+	rows := s.out.Rows(0, len(out))
 	d.WriteInts(rows, out)
-	d.CopyRows(last, v.x, rows)
-	d.RMSNorm(last, last, m.norm, m.Config.NormEps)
-	d.MatMul(logits, last, m.head)
+	d.CopyRows(few.x, v.x, rows)
+	d.CopyRows(few.normed, v.normed, rows)
+	kept := tensor.AttentionBatch{Pages: seen.Pages, Scale: seen.Scale}
+	for _, row := range out {
+		kept.Seq, kept.Pos = append(kept.Seq, seen.Seq[row]), append(kept.Pos, seen.Pos[row])
+	}
+	d.WriteInts(few.positions, kept.Pos)
+	return few, kept
+}
+
+// logits norms and projects x.
+func (m *Model) logits(v views) tensor.Tensor {
+	m.dev.RMSNorm(v.normed, v.x, m.norm, m.Config.NormEps)
+	logits := m.scratch.logits.Rows(0, v.x.Shape[0])
+	m.dev.MatMul(logits, v.normed, m.head)
 	return logits
 }
 
