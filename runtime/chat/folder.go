@@ -39,8 +39,8 @@ func (t *tokenText) UnmarshalJSON(data []byte) error {
 
 // LoadFolder reads the tokenizer and the chat template of a Hugging Face model
 // folder: tokenizer.json, tokenizer_config.json and, in this order of
-// precedence, chat_template.jinja, the config's chat_template (one text or a
-// list of named ones) or chat_template.json. A model without a template loads;
+// precedence, chat_template.jinja (with additional_chat_templates), the config's
+// chat_template (one text or a list of named ones) or chat_template.json. A model without a template loads;
 // Render then returns ErrNoTemplate.
 func LoadFolder(dir string) (*Model, error) {
 	data, err := os.ReadFile(filepath.Join(dir, "tokenizer.json"))
@@ -101,7 +101,7 @@ func templateSources(dir string, inConfig json.RawMessage) (map[string]string, e
 	path := filepath.Join(dir, "chat_template.jinja")
 	source, err := os.ReadFile(path)
 	if err == nil {
-		return map[string]string{defaultTemplate: string(source)}, nil
+		return withToolTemplate(dir, string(source))
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("load chat template: %w", err)
@@ -118,6 +118,19 @@ func templateSources(dir string, inConfig json.RawMessage) (map[string]string, e
 	sources, err := namedTemplates(inConfig)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, where), err)
+	}
+	return sources, nil
+}
+
+// withToolTemplate adds the second template that may stand beside
+// chat_template.jinja.
+func withToolTemplate(dir, source string) (map[string]string, error) {
+	sources := map[string]string{defaultTemplate: source}
+	tool, err := os.ReadFile(filepath.Join(dir, "additional_chat_templates", toolTemplate+".jinja"))
+	if err == nil {
+		sources[toolTemplate] = string(tool)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("load chat template: %w", err)
 	}
 	return sources, nil
 }

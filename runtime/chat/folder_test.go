@@ -27,6 +27,9 @@ func folder(t *testing.T, files map[string]string) string {
 		if text == "" {
 			continue
 		}
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -47,6 +50,7 @@ func TestWhereTemplatesComeFrom(t *testing.T) {
 		{"json file last", map[string]string{"tokenizer_config.json": `{"chat_template": null}`, "chat_template.json": `{"chat_template": "json"}`}, nil, "json"},
 		{"named, without tools", map[string]string{"tokenizer_config.json": named("a", tool)}, nil, "a"},
 		{"named, with tools", map[string]string{"tokenizer_config.json": named("a", tool)}, []Tool{zed}, "tools: 1"},
+		{"jinja files, with tools", map[string]string{"chat_template.jinja": "file", "additional_chat_templates/tool_use.jinja": tool}, []Tool{zed}, "tools: 1"},
 		{"token as object", map[string]string{"tokenizer_config.json": `{"bos_token": {"content": "<|endoftext|>"}, "chat_template": "{{ bos_token }}{{ eos_token is defined }}"}`}, nil, "<|endoftext|>False"},
 		{"token from the map", map[string]string{"special_tokens_map.json": `{"eos_token": "<|im_end|>"}`, "chat_template.jinja": "{{ eos_token }}"}, nil, "<|im_end|>"},
 	}
@@ -113,5 +117,29 @@ func TestModelWithoutATemplateEncodes(t *testing.T) {
 	}
 	if _, err := m.Render([]Message{user("x")}, nil, RenderOptions{}); !errors.Is(err, ErrNoTemplate) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A tokenizer.json may hold the settings of the run that saved it.
+func TestTextsAreNeitherCutNorPadded(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("testdata", "tiny", "tokenizer.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file map[string]any
+	if err := json.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+	file["truncation"] = map[string]any{"direction": "Right", "max_length": 2, "strategy": "LongestFirst", "stride": 0}
+	file["padding"] = map[string]any{
+		"strategy": map[string]any{"Fixed": 64}, "direction": "Left", "pad_to_multiple_of": nil,
+		"pad_id": 0, "pad_type_id": 0, "pad_token": "!",
+	}
+	if data, err = json.Marshal(file); err != nil {
+		t.Fatal(err)
+	}
+	m := loadFolder(t, folder(t, map[string]string{"tokenizer.json": string(data)}))
+	for _, c := range readGoldens(t, "tiny_goldens.json").Texts {
+		checkText(t, m, c.Text, c.IDs)
 	}
 }

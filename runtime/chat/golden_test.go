@@ -121,7 +121,7 @@ func TestTransformersGoldens(t *testing.T) {
 				if !slices.Equal(got.IDs, c.IDs) {
 					t.Errorf("%s: ids\n got %v\nwant %v", c.Name, got.IDs, c.IDs)
 				}
-				if back := m.Decode(got.IDs, true); back != c.Text && m.Decode(c.IDs, true) != back {
+				if back := m.Decode(got.IDs, true); back != c.Text {
 					t.Errorf("%s: decodes to %q", c.Name, back)
 				}
 			}

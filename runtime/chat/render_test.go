@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -263,6 +264,23 @@ func TestSampledHistoryDriftsFromTheNativeRendering(t *testing.T) { // case 16
 	if got := m.Decode(ids, true); strings.Count(got, block) != 2 || strings.Replace(got, block, "", 1) != native.Text {
 		t.Errorf("rollout %q", got)
 	}
+}
+
+func TestConcurrentUse(t *testing.T) {
+	m := tiny(t)
+	goldens := readGoldens(t, "tiny_goldens.json").Conversations
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for _, c := range goldens {
+				got, err := m.Render(c.Messages, c.Tools, RenderOptions{AddGenerationPrompt: c.Prompt, Thinking: c.Thinking})
+				if err != nil || !slices.Equal(got.IDs, c.IDs) {
+					t.Errorf("%s: %v, %v", c.Name, got.IDs, err)
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 // A long conversation of real code; run with -bench Render.

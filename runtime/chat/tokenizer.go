@@ -37,9 +37,11 @@ type addedToken struct {
 // tokenizerFile is what must be known of a tokenizer.json beside what the
 // library reads itself.
 type tokenizerFile struct {
-	Added   []addedToken `json:"added_tokens"`
-	Decoder *decoderSpec `json:"decoder"`
-	Model   struct {
+	Added      []addedToken    `json:"added_tokens"`
+	Decoder    *decoderSpec    `json:"decoder"`
+	Truncation json.RawMessage `json:"truncation"`
+	Padding    json.RawMessage `json:"padding"`
+	Model      struct {
 		Type  string           `json:"type"`
 		Vocab map[string]int32 `json:"vocab"`
 	} `json:"model"`
@@ -77,6 +79,10 @@ func newTokenizer(data []byte) (*tokenizer, error) {
 	if err := t.tabulate(file.Added); err != nil {
 		return nil, err
 	}
+	data, err := wholeTexts(data, &file)
+	if err != nil {
+		return nil, err
+	}
 	bpe, err := tokenizers.FromBytes(data, tokenizers.WithEncodeSpecialTokens())
 	if err != nil {
 		return nil, fmt.Errorf("load tokenizer: %w", err)
@@ -84,6 +90,21 @@ func newTokenizer(data []byte) (*tokenizer, error) {
 	t.bpe = bpe
 	t.begin = beginTokens(bpe)
 	return t, nil
+}
+
+// wholeTexts removes a file's settings for cutting and padding texts, which
+// transformers does not apply either unless it is asked to.
+func wholeTexts(data []byte, file *tokenizerFile) ([]byte, error) {
+	if isNull(file.Truncation) && isNull(file.Padding) {
+		return data, nil
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, fmt.Errorf("read tokenizer.json: %w", err)
+	}
+	delete(all, "truncation")
+	delete(all, "padding")
+	return json.Marshal(all)
 }
 
 // beginTokens finds the ids that the tokenizer's post-processor puts before a
