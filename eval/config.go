@@ -104,6 +104,7 @@ func (c Config) settings(d Deps, p plan) []Setting {
 		Setting{"top_k", c.Sampling.TopK}, Setting{"min_p", c.Sampling.MinP},
 		Setting{"repetition_penalty", c.Sampling.RepetitionPenalty},
 		Setting{"max_tokens", c.Budgets.Tokens}, Setting{"tools", d.Tools != nil},
+		Setting{"tools_in_system", d.Tools != nil && info.ToolsInSystem},
 		Setting{"max_turns", c.Budgets.Turns}, Setting{"max_tool_calls", c.Budgets.Calls},
 		Setting{"tool_seconds", c.Budgets.ToolCall.Seconds()},
 		Setting{"tool_seconds_total", c.Budgets.ToolTotal.Seconds()},

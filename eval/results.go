@@ -228,8 +228,5 @@ func (a *accumulator) notices(d Deps, p plan) []string {
 	if n := len(a.dropped); n > 0 {
 		say("%d problems have a prompt longer than the model's context; they count as not solved", n)
 	}
-	if d.Endpoint != nil && d.Tools != nil && d.Endpoint.Info().ToolsInSystem {
-		say("the model's chat template has no place for tools: their description stands in the system turn")
-	}
 	return notices
 }

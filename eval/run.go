@@ -42,6 +42,9 @@ func Run(ctx context.Context, c Config, d Deps) (results Results, err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	r := newRunner(c, d, p, f)
+	if d.Endpoint != nil && d.Tools != nil && d.Endpoint.Info().ToolsInSystem {
+		r.track.notice("the model's chat template has no place for tools: their description stands in the system turn")
+	}
 	started := time.Now()
 	if err := r.execute(ctx); err != nil {
 		return Results{}, err
