@@ -47,8 +47,8 @@ func TestCallValues(t *testing.T) {
 		{"os._exit(0)", "import os; os._exit(0)", []string{"0"}, ""},
 		{"patched json", "import json; json.dumps = lambda *a, **k: '9'; json.encoder.c_make_encoder = None; return a", []string{"5"}, "5"},
 		{"patched builtins", "import builtins, os, sys; os._exit = sys.excepthook = print; builtins.isinstance = lambda *a: True; builtins.type = str; builtins.len = lambda x: 0; return {'a': a}", []string{"5"}, `{"a": 5}`},
-		{"forged frame", "import os; os.write(3, b'v9'); os._exit(0)", []string{"5"}, ""},
-		{"trailing bytes", "import atexit, os; atexit.register(os.write, 3, b'9'); return a", []string{"[5]"}, ""},
+		{"forged frame", "import os; os.write(255, b'v9'); os._exit(0)", []string{"5"}, ""},
+		{"trailing bytes", "import atexit, os; atexit.register(os.write, 255, b'9'); return a", []string{"[5]"}, ""},
 		{"prints do not matter", "print('v9'); return a", []string{"5"}, "5"},
 	}
 	for _, row := range rows {

@@ -140,7 +140,8 @@ var escapeRows = []hostile{
 	{name: "raise a limit", code: py("import resource", "try: resource.setrlimit(resource.RLIMIT_NPROC, (9999, 9999))",
 		"except (OSError, ValueError): print('refused')"), want: sandbox.OK, stdout: "refused\n"},
 	{name: "descriptors of the lane", code: py("import os",
-		"print([f for f in os.listdir('/proc/self/fd') if int(f) > 3 and os.path.exists('/proc/self/fd/' + f)])"), want: sandbox.OK, stdout: "[]\n"},
+		"held = [int(f) for f in os.listdir('/proc/self/fd')]",
+		"print([os.readlink('/proc/self/fd/%d' % f)[:5] for f in held if f > 3], open('/dev/null').fileno())"), want: sandbox.OK, stdout: "['pipe:'] 3\n"},
 	{name: "host name", code: "import os; print(os.uname().nodename)\n", want: sandbox.OK, stdout: "sandbox\n"},
 	{name: "clean environment", code: "import os; print(sorted(k for k in os.environ if k.startswith(('CR_', 'GO', 'SSH', 'AWS'))))\n", want: sandbox.OK, stdout: "[]\n"},
 }

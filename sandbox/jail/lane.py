@@ -48,6 +48,7 @@ SCRATCH = sys.argv[1:]  # the writable places, all emptied after a job
 WORK = SCRATCH[0]
 MAIN = WORK + "/main.py"
 CONTROL = 3
+TOP = 255  # the highest descriptor a job may have
 
 # LiveCodeBench's import string, in its order: later names hide earlier ones.
 STARS = ("string re datetime collections heapq bisect copy math random statistics "
@@ -145,16 +146,16 @@ def drop_capabilities():
 
 
 def enter(request, fds):
-    """Turn the forked child into the job's process; fds are moved to 0..4."""
-    os.close(CONTROL)
-    base = 100
-    for i, fd in enumerate(fds):
-        os.dup2(fd, base + i)
+    """Turn the forked child into the job's process.
+
+    The streams become 0..2. The rest goes to the highest numbers, so that files
+    which the program opens get the numbers they get anywhere.
+    """
+    result = os.dup2(fds[3], TOP, inheritable=False)
+    payload = os.dup2(fds[4], TOP - 1, inheritable=False)
     for i in range(3):
-        os.dup2(base + i, i, inheritable=True)
-    result = os.dup2(base + 3, 3, inheritable=False)
-    payload = os.dup2(base + 4, 4, inheritable=False)
-    os.closerange(5, 256)
+        os.dup2(fds[i], i, inheritable=True)
+    os.closerange(3, TOP - 1)
     os.setsid()
     os.umask(0o022)
     signal.signal(signal.SIGINT, signal.default_int_handler)

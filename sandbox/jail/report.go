@@ -34,6 +34,8 @@ func (o *Outcome) read(data []byte, token string) error {
 		o.Report = ReportMemory
 	case 'v':
 		o.Report, o.Value = ReportValue, body
+	default:
+		o.Report = ReportForged
 	}
 	if kind == 'v' != validValue(body) || len(body) > 0 && kind != 'v' {
 		o.Report, o.Value = ReportForged, nil

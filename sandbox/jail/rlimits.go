@@ -2,7 +2,8 @@ package jail
 
 import "time"
 
-// programFiles is how many descriptors a program may hold.
+// programFiles is how many descriptors a program may hold; lane.py uses the
+// highest.
 const programFiles = 256
 
 // addressOverhead is what a warm interpreter maps before the program starts.
