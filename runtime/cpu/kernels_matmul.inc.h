@@ -130,34 +130,53 @@ INLINE void pack_panel(int dtype, float *panel, const uint8_t *w, long k, long c
 }
 
 #ifdef HALF_TILES
-// tile_half adds one half (h = 0 or 8) of the lanes: its twelve sums stay in
-// registers, where whole vectors would not fit.
-INLINE void tile_half(int MR, __m256 acc[TILE_M][PANEL_COLS], const float *x, const float *panel, long k, int h) {
+enum { HALF_RUN = 512 }; // elements of k whose two halves are read one after the other, from the nearest cache
+
+// tile_half adds k = [from, to) in one half (h = 0 or 8) of the lanes: its twelve
+// sums stay in registers, where those of whole vectors would not fit.
+INLINE void tile_half(int MR, __m256 sums[TILE_M][PANEL_COLS], const float *x, const float *panel, long k, long from,
+                      long to, int h) {
+    __m256 acc[TILE_M][PANEL_COLS];
     for (int i = 0; i < MR; i++)
-        for (int r = 0; r < PANEL_COLS; r++) acc[i][r] = _mm256_setzero_ps();
-    long at = 0;
-    for (; at + 16 <= k; at += 16) {
+        for (int r = 0; r < PANEL_COLS; r++) acc[i][r] = sums[i][r];
+    for (long at = from; at < to; at += 16) {
         __m256 xs[TILE_M];
         for (int i = 0; i < MR; i++) xs[i] = _mm256_loadu_ps(x + i * k + at + h);
+        for (int i = 0; i < MR; i++) KEEP(xs[i]);
         for (int r = 0; r < PANEL_COLS; r++) {
             __m256 wv = _mm256_loadu_ps(panel + at * PANEL_COLS + r * 16 + h);
+            KEEP(wv);
             for (int i = 0; i < MR; i++) acc[i][r] = _mm256_fmadd_ps(xs[i], wv, acc[i][r]);
         }
     }
-    if (at == k) return;
+    for (int i = 0; i < MR; i++)
+        for (int r = 0; r < PANEL_COLS; r++) sums[i][r] = acc[i][r];
+}
+
+// tile_rest adds the last elements of k, fewer than sixteen.
+INLINE void tile_rest(int MR, __m256 low[TILE_M][PANEL_COLS], __m256 high[TILE_M][PANEL_COLS], const float *x,
+                      const float *panel, long k, long at) {
     for (int i = 0; i < MR; i++) {
         v16 part = load_part(x + i * k + at, k - at);
         for (int r = 0; r < PANEL_COLS; r++) {
-            __m256 wv = _mm256_loadu_ps(panel + at * PANEL_COLS + r * 16 + h);
-            acc[i][r] = _mm256_fmadd_ps(h ? part.hi : part.lo, wv, acc[i][r]);
+            v16 wv = v_load(panel + at * PANEL_COLS + r * 16);
+            low[i][r] = _mm256_fmadd_ps(part.lo, wv.lo, low[i][r]);
+            high[i][r] = _mm256_fmadd_ps(part.hi, wv.hi, high[i][r]);
         }
     }
 }
 
 INLINE void tile(int MR, float out[][PANEL_COLS], const float *x, const float *panel, long k) {
     __m256 low[TILE_M][PANEL_COLS], high[TILE_M][PANEL_COLS];
-    tile_half(MR, low, x, panel, k, 0);
-    tile_half(MR, high, x, panel, k, 8);
+    for (int i = 0; i < MR; i++)
+        for (int r = 0; r < PANEL_COLS; r++) low[i][r] = high[i][r] = _mm256_setzero_ps();
+    const long whole = k / 16 * 16;
+    for (long at = 0; at < whole; at += HALF_RUN) {
+        long end = whole - at < HALF_RUN ? whole : at + HALF_RUN;
+        tile_half(MR, low, x, panel, k, at, end, 0);
+        tile_half(MR, high, x, panel, k, at, end, 8);
+    }
+    if (whole < k) tile_rest(MR, low, high, x, panel, k, whole);
     for (int i = 0; i < MR; i++) {
         for (int r = 0; r < PANEL_COLS; r++) low[i][r] = _mm256_add_ps(low[i][r], high[i][r]);
         hsum4_halves(out[i], low[i][0], low[i][1], low[i][2], low[i][3]);
@@ -220,8 +239,9 @@ INLINE void by_panels(int dtype, float *dst, const float *x, const uint8_t *w, l
     for (long col = lo; col < hi; col += PANEL_COLS)
         pack_panel(dtype, panels + (col - lo) / PANEL_COLS * panel_len(k), w + col * row_bytes(dtype, k), k,
                    hi - col, scratch);
-    for (long row = 0; row < m; row += TILE_M) {
-        long rows = m - row < TILE_M ? m - row : TILE_M;
+    const long tiles = (m + TILE_M - 1) / TILE_M, height = (m + tiles - 1) / tiles; // of nearly even height
+    for (long row = 0; row < m; row += height) {
+        long rows = m - row < height ? m - row : height;
         for (long col = lo; col < hi; col += PANEL_COLS) {
             float out[TILE_M][PANEL_COLS];
             for (long i = 0; i < rows; i++) __builtin_prefetch(dst + (row + i) * n + col, 1);
@@ -250,13 +270,17 @@ INLINE void product(int dtype, float *dst, const float *x, const uint8_t *w, lon
 }
 
 // mat_mul_scratch returns the floats of scratch that mat_mul needs.
+// Decoding a weight twice in registers costs less than a trip through scratch.
+INLINE int is_direct(long m) { return m <= 2 * DIRECT_ROWS; }
+
 static long mat_mul_scratch(long m, long k) {
-    if (m <= DIRECT_ROWS) return 2 * MAX_COLS * scale_len(k);
+    if (is_direct(m)) return 2 * MAX_COLS * scale_len(k);
     return 2 * scale_len(k) + panel_count(k) * panel_len(k);
 }
 
-static void mat_mul(float *dst, const float *x, const uint8_t *w, int dtype, long m, long n, long k, long lo,
-                      long hi, float *scratch) {
+// mat_mul_part is mat_mul with the type known to the compiler below.
+static void mat_mul_part(float *dst, const float *x, const uint8_t *w, int dtype, long m, long n, long k, long lo,
+                         long hi, float *scratch) {
     switch (dtype) {
     case DT_F32: product(DT_F32, dst, x, w, m, n, k, lo, hi, scratch); break;
     case DT_F16: product(DT_F16, dst, x, w, m, n, k, lo, hi, scratch); break;
@@ -267,11 +291,18 @@ static void mat_mul(float *dst, const float *x, const uint8_t *w, int dtype, lon
     }
 }
 
+static void mat_mul(float *dst, const float *x, const uint8_t *w, int dtype, long m, long n, long k, long lo, long hi,
+                    float *scratch) {
+    const long height = m > DIRECT_ROWS && is_direct(m) ? (m + 1) / 2 : m;
+    for (long row = 0; row < m; row += height)
+        mat_mul_part(dst + row * n, x + row * k, w, dtype, m - row < height ? m - row : height, n, k, lo, hi, scratch);
+}
+
 INLINE void decode_as(int dtype, float *dst, const uint8_t *src, long n) {
     for (long at = 0; at < n; at += is_block(dtype) ? 32 : 16) {
         v16 values[2];
         float scales[16];
-        uint16_t halves[16];
+        uint16_t halves[16] = {0};
         const uint8_t *p = src + row_bytes(dtype, at);
         unpack_scales(scales, halves, dtype, &p, 1, 32);
         decode_step(values, dtype, p, scales, 0, n - at < 16 ? n - at : 16);

@@ -8,8 +8,8 @@ typedef struct {
 
 #define KEEP(V) __asm__("" : "+x"(V)) // holds a value in its register, against reloads from memory
 #define TILE_M 3
-#define DIRECT_ROWS 2
-#define DIRECT_COLS(MR) ((MR) == 1 ? 4 : 2)
+#define DIRECT_ROWS 4
+#define DIRECT_COLS(MR) ((MR) == 1 ? 4 : (MR) == 2 ? 2 : 1)
 #define QUERY_TILE 3
 #define HALF_TILES 1 // sixteen registers hold a tile of half vectors only
 
