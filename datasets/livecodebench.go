@@ -12,14 +12,22 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/coderl/cr/datasets/hub"
 )
+
+// ErrNotCached means that LiveCodeBench is not in the hub's cache.
+var ErrNotCached = hub.ErrNotCached
+
+// hubRepo is where LiveCodeBench's authors publish it.
+var hubRepo = hub.Repo{Kind: hub.Datasets, Name: "livecodebench/code_generation_lite", Revision: "main"}
 
 // Source says where LiveCodeBench's problems, or one's own, lie.
 type Source struct {
 	// Path is a file of problems, or a folder with test.jsonl, test2.jsonl, …
 	Path string
-	// HubCache is a Hugging Face cache (HF_HOME, or its hub folder), looked into
-	// when Path is empty.
+	// HubCache is the hub's cache, the folder that holds datasets--ORG--NAME,
+	// looked into when Path is empty.
 	HubCache string
 }
 
@@ -102,8 +110,8 @@ func (l *loader) files(src Source) ([]string, error) {
 			return nil, errors.New("a release must be named for problems from the cache")
 		}
 		var err error
-		if folder, err = cachedFolder(src.HubCache); err != nil {
-			return nil, err
+		if folder, _, err = hub.Snapshot(src.HubCache, hubRepo); err != nil {
+			return nil, fmt.Errorf("%w (cache: %s)", err, src.HubCache)
 		}
 	}
 	info, err := os.Stat(folder)

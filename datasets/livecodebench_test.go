@@ -141,14 +141,13 @@ func TestCache(t *testing.T) {
 	if _, err := LoadLiveCodeBench(t.Context(), Source{HubCache: root}, Options{Release: "v1"}); !errors.Is(err, ErrNotCached) {
 		t.Errorf("an empty cache: got %v", err)
 	}
-	base := filepath.Join(root, "hub", "datasets--livecodebench--code_generation_lite")
-	releaseFolder(t, filepath.Join(base, "snapshots", "abc"))
-	write(t, filepath.Join(base, "refs", "main"), "abc")
-	for _, cache := range []string{root, filepath.Join(root, "hub")} {
-		set, err := LoadLiveCodeBench(t.Context(), Source{HubCache: cache}, Options{Release: "v1", Limit: 3})
-		if err != nil || len(set.Problems) != 3 {
-			t.Errorf("%s: %d problems, %v", cache, len(set.Problems), err)
-		}
+	base := filepath.Join(root, "datasets--livecodebench--code_generation_lite")
+	commit := strings.Repeat("ab", 20)
+	releaseFolder(t, filepath.Join(base, "snapshots", commit))
+	write(t, filepath.Join(base, "refs", "main"), commit)
+	set, err := LoadLiveCodeBench(t.Context(), Source{HubCache: root}, Options{Release: "v1", Limit: 3})
+	if err != nil || len(set.Problems) != 3 {
+		t.Errorf("%d problems, %v", len(set.Problems), err)
 	}
 	write(t, filepath.Join(base, "refs", "main"), "../../..")
 	if _, err := LoadLiveCodeBench(t.Context(), Source{HubCache: root}, Options{Release: "v1"}); err == nil {
