@@ -81,13 +81,13 @@ func Compare(a, b Finished, o CompareOptions) (Comparison, error) {
 // sameProblems refuses runs over different data.
 func sameProblems(a, b Finished) error {
 	if a.Results.Data.SHA256 != b.Results.Data.SHA256 {
-		return fmt.Errorf("%w: %s has data %s (%.12s), %s has %s (%.12s); --intersect compares the problems with equal ids",
+		return fmt.Errorf("%w: %s has data %s (%.12s), %s has %s (%.12s); ask for the intersection to compare the problems with equal ids",
 			ErrDifferentData, a.Path, a.Results.Data.Name, a.Results.Data.SHA256, b.Path, b.Results.Data.Name, b.Results.Data.SHA256)
 	}
 	for _, pair := range [][2]Finished{{a, b}, {b, a}} {
 		for _, id := range slices.Sorted(maps.Keys(pair[0].scores)) {
 			if _, ok := pair[1].scores[id]; !ok {
-				return fmt.Errorf("%w: %s is in %s, not in %s; --intersect compares the problems of both",
+				return fmt.Errorf("%w: %s is in %s, not in %s; ask for the intersection to compare the problems of both",
 					ErrDifferentData, id, pair[0].Path, pair[1].Path)
 			}
 		}
@@ -113,15 +113,13 @@ func common(a, b Finished) (ids []string, unjudged int) {
 
 // score fills in everything that is computed from the paired problems.
 func (c *Comparison) score(a, b Finished, ids []string) {
-	differences := make([]float64, len(ids))
+	differences, as, bs := make([]float64, len(ids)), make([]float64, len(ids)), make([]float64, len(ids))
 	var test McNemar
 	single := true
 	for i, id := range ids {
 		sa, sb := a.scores[id], b.scores[id]
 		ra, rb := sa.rate(), sb.rate()
-		c.ScoreA += ra / float64(len(ids))
-		c.ScoreB += rb / float64(len(ids))
-		differences[i] = rb - ra
+		as[i], bs[i], differences[i] = ra, rb, rb-ra
 		single = single && sa.planned == 1 && sb.planned == 1
 		switch flip := (Flip{id, ra, rb}); {
 		case rb > ra:
@@ -132,6 +130,7 @@ func (c *Comparison) score(a, b Finished, ids []string) {
 			test.OnlyA++
 		}
 	}
+	c.ScoreA, c.ScoreB = mean(as), mean(bs)
 	for _, flips := range [][]Flip{c.Gained, c.Lost} {
 		slices.SortStableFunc(flips, func(x, y Flip) int { return cmp.Compare(math.Abs(y.B-y.A), math.Abs(x.B-x.A)) })
 	}

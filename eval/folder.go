@@ -16,7 +16,7 @@ import (
 // The files of a run folder.
 const (
 	runFile     = "run.json"
-	journalFile = "journal.jsonl" // finished samples as they came; what --resume goes on from
+	journalFile = "journal.jsonl" // finished samples as they came; what a resumed run goes on from
 	samplesFile = "samples.jsonl"
 	resultsFile = "results.json"
 	timingFile  = "timing.json"
@@ -58,7 +58,7 @@ func openFolder(c Config, settings []Setting, notes []string) (*folder, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read run folder: %w", err)
 	case !c.Resume:
-		return nil, fmt.Errorf("run folder %s %w: go on with --resume, or choose another --out", c.Out, ErrRunExists)
+		return nil, fmt.Errorf("run folder %s %w: resume it, or choose another folder", c.Out, ErrRunExists)
 	default:
 		if err := sameSettings(c.Out, old, settings); err != nil {
 			return nil, err

@@ -28,7 +28,9 @@ type GateResult struct {
 	Reason  string      `json:"reason"` // one line for people
 	MaxDrop float64     `json:"max_drop"`
 	// Drop is baseline − run, with the interval that decided.
-	Drop       Estimate   `json:"drop"`
+	Drop Estimate `json:"drop"`
+	// Detectable is the smallest drop that the gate could detect; see Comparison.
+	Detectable *float64   `json:"detectable"`
 	Comparison Comparison `json:"comparison"`
 }
 
@@ -44,7 +46,7 @@ func Gate(run, baseline Finished, o GateOptions) (GateResult, error) {
 		return GateResult{}, err
 	}
 	d := c.Difference
-	g := GateResult{MaxDrop: o.MaxDrop, Comparison: c, Drop: Estimate{Value: -d.Value, Stderr: d.Stderr, Low: -d.High, High: -d.Low}}
+	g := GateResult{MaxDrop: o.MaxDrop, Comparison: c, Detectable: c.Detectable, Drop: Estimate{Value: -d.Value, Stderr: d.Stderr, Low: -d.High, High: -d.Low}}
 	switch {
 	case g.Drop.High <= o.MaxDrop:
 		g.Outcome = GatePass

@@ -34,7 +34,7 @@ func LoadRun(path string) (Finished, error) {
 	f := Finished{Path: path, scores: make(map[string]score)}
 	err := readJSON(filepath.Join(path, resultsFile), &f.Results)
 	if errors.Is(err, fs.ErrNotExist) {
-		return f, fmt.Errorf("%s: no finished run (no %s); finish it with --resume", path, resultsFile)
+		return f, fmt.Errorf("%s: no finished run (no %s); resume it to its end", path, resultsFile)
 	}
 	if err != nil {
 		return f, err

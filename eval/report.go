@@ -20,7 +20,7 @@ func WriteReport(w io.Writer, r Results) error {
 		e := r.PassAtK[strconv.Itoa(k)]
 		fmt.Fprintf(t, "  pass@%d\t%s\t95 %%: %.1f to %.1f %%\n", k, percent(e), 100*e.Low, 100*e.High)
 	}
-	fmt.Fprintf(t, "  share of tests passed\t%.1f %%\t\n", 100*r.MeanTestShare)
+	fmt.Fprintf(t, "  share of tests passed\t%.1f %%\n", 100*r.MeanTestShare)
 	writeGroups(t, r.By)
 	if err := t.Flush(); err != nil {
 		return err

@@ -220,7 +220,7 @@ func (a *accumulator) notices(d Deps, p plan) []string {
 		say("%d samples are for problems that are not in the data and were left out", p.unknown)
 	}
 	if a.results.InfraErrors > 0 {
-		say("%d of %d samples are infra_error and not in the score; --resume tries them again", a.results.InfraErrors, a.results.Samples)
+		say("%d of %d samples are infra_error and not in the score; resuming the run tries them again", a.results.InfraErrors, a.results.Samples)
 	}
 	if a.invalid > 0 {
 		say("%d samples are invalid_task (the problem cannot be judged) and not in the score", a.invalid)

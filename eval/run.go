@@ -42,9 +42,6 @@ func Run(ctx context.Context, c Config, d Deps) (results Results, err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	r := newRunner(c, d, p, f)
-	if d.Endpoint != nil && d.Tools != nil && d.Endpoint.Info().ToolsInSystem {
-		r.track.notice("the model's chat template has no place for tools: their description stands in the system turn")
-	}
 	started := time.Now()
 	if err := r.execute(ctx); err != nil {
 		return Results{}, err
@@ -165,14 +162,14 @@ func (r *runner) collect(ctx context.Context, cancel func(), records <-chan outc
 		case errors.Is(o.err, agent.ErrFatal):
 			failure = o.err
 		case inARow >= most:
-			failure = fmt.Errorf("gave up after %d samples in a row failed for reasons of ours; go on with --resume once this is mended: %w", inARow, o.err)
+			failure = fmt.Errorf("gave up after %d samples in a row failed for reasons of ours; mend this and resume the run: %w", inARow, o.err)
 		}
 		if failure != nil {
 			cancel()
 		}
 	}
 	if failure == nil && ctx.Err() != nil {
-		return fmt.Errorf("%w with %d of %d samples done; go on with --resume --out %s", ErrInterrupted, r.track.finished(), len(r.plan.keys), r.config.Out)
+		return fmt.Errorf("%w with %d of %d samples done; resume the run in %s to go on", ErrInterrupted, r.track.finished(), len(r.plan.keys), r.config.Out)
 	}
 	return failure
 }

@@ -136,7 +136,7 @@ func TestResumeAfterInterruptions(t *testing.T) {
 			if err == nil {
 				break
 			}
-			if !errors.Is(err, ErrInterrupted) || !strings.Contains(err.Error(), "--resume") {
+			if !errors.Is(err, ErrInterrupted) || !strings.Contains(err.Error(), "resume the run in "+c.Out) {
 				t.Fatal(err)
 			}
 			if _, err := os.Stat(filepath.Join(c.Out, resultsFile)); err == nil {
@@ -237,7 +237,7 @@ func TestFoldersAreNotOverwritten(t *testing.T) {
 	c := testConfig(t)
 	undisturbed(t, c, testDeps(2))
 	if _, err := Run(context.Background(), c, testDeps(2)); !errors.Is(err, ErrRunExists) {
-		t.Errorf("without --resume: %v", err)
+		t.Errorf("without being asked to resume: %v", err)
 	}
 	c.Resume = true
 	d := testDeps(2)

@@ -113,9 +113,9 @@ func (o *OpenAI) choose(list modelList) error {
 	}
 	switch {
 	case o.info.Model == "" && len(names) == 0:
-		return fmt.Errorf("endpoint %s: lists no model; name one with --model: %w", o.http.base, ErrFatal)
+		return fmt.Errorf("endpoint %s: lists no model; name one: %w", o.http.base, ErrFatal)
 	case o.info.Model == "":
-		return fmt.Errorf("endpoint %s: serves several models (%s); name one with --model: %w", o.http.base, strings.Join(names, ", "), ErrFatal)
+		return fmt.Errorf("endpoint %s: serves several models (%s); name one: %w", o.http.base, strings.Join(names, ", "), ErrFatal)
 	case len(names) > 0:
 		return fmt.Errorf("endpoint %s: does not serve model %q, only %s: %w", o.http.base, o.info.Model, strings.Join(names, ", "), ErrFatal)
 	}

@@ -288,7 +288,7 @@ func TestServerModels(t *testing.T) {
 		"unknown":      {two, "c", `does not serve model "c", only a, b`, 0},
 		"ambiguous":    {two, "", "serves several models (a, b)", 0},
 		"no route":     {"", "x", "x", 0},
-		"no name":      {"", "", "name one with --model", 0},
+		"no name":      {"", "", "name one", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStub(t, c.models, nil)
