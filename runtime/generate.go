@@ -55,6 +55,9 @@ type Generation struct {
 // ctx ends, the tokens so far are returned with its error, and the sequence's
 // pages are free at once.
 func (s *Sequence) Generate(ctx context.Context, p Params, emit func(Token)) (Generation, error) {
+	if ctx.Err() != nil {
+		return Generation{}, context.Cause(ctx)
+	}
 	r, err := s.newRequest(p)
 	if err != nil {
 		return Generation{}, err

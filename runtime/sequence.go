@@ -56,10 +56,21 @@ func (e *Engine) open(ids []int32) *Sequence {
 	return s
 }
 
+// TokenError reports an id that is no token of the model.
+type TokenError struct {
+	Position int
+	ID       int32
+	Vocab    int
+}
+
+func (e *TokenError) Error() string {
+	return fmt.Sprintf("token %d: id %d is outside the vocabulary of %d", e.Position, e.ID, e.Vocab)
+}
+
 func (e *Engine) checkIDs(ids []int32) error {
 	for i, id := range ids {
 		if id < 0 || int(id) >= e.config.Vocab {
-			return fmt.Errorf("runtime: token %d: id %d is outside the vocabulary of %d", i, id, e.config.Vocab)
+			return &TokenError{Position: i, ID: id, Vocab: e.config.Vocab}
 		}
 	}
 	return nil

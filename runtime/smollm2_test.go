@@ -71,3 +71,26 @@ func TestSmolLM2AgreesWithTransformers(t *testing.T) {
 	s := e.Stats()
 	t.Logf("prefill %.1f tokens/s, decode %.1f tokens/s", float64(s.PrefillTokens)/s.PrefillSeconds, float64(s.DecodeTokens)/s.DecodeSeconds)
 }
+
+// On real sizes and quantised weights, too, company, chunks and threads change
+// nothing.
+func TestSmolLM2BitEqual(t *testing.T) {
+	path := testModel(t)
+	list := dialogues(49152)[3:]
+	var want []outcome
+	for i, o := range []Options{
+		{Threads: 1, MaxBatch: 1, PrefillChunk: 512},
+		{Threads: 2},
+		{Threads: 3, PrefillChunk: 37, CacheBytes: 24 << 20},
+	} {
+		e, err := Open(t.Context(), path, o)
+		check(t, err)
+		got := together(t, e, list)
+		if i == 0 {
+			want = got
+		}
+		compareOutcomes(t, got, want)
+		checkAllFree(t, e)
+		check(t, e.Close())
+	}
+}

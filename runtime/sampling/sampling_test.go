@@ -139,8 +139,14 @@ func TestNucleusOfFlatRow(t *testing.T) {
 
 func TestCheckRefuses(t *testing.T) {
 	for _, p := range []Params{
-		{Temperature: -1}, {Temperature: math.NaN()}, {Temperature: math.Inf(1)}, {TopK: -1},
-		{TopP: 1.1}, {TopP: math.NaN()}, {MinP: -0.1}, {RepetitionPenalty: -2},
+		{Temperature: -1},
+		{Temperature: math.NaN()},
+		{Temperature: math.Inf(1)},
+		{TopK: -1},
+		{TopP: 1.1},
+		{TopP: math.NaN()},
+		{MinP: -0.1},
+		{RepetitionPenalty: -2},
 	} {
 		if p.Check() == nil {
 			t.Errorf("%+v passes", p)
