@@ -60,7 +60,7 @@ type McNemar struct {
 // Compare compares two finished runs.
 func Compare(a, b Finished, o CompareOptions) (Comparison, error) {
 	c := Comparison{A: a.Path, B: b.Path, Confidence: cmp.Or(o.Confidence, reportConfidence), Gained: []Flip{}, Lost: []Flip{}}
-	if c.Confidence <= 0 || c.Confidence >= 1 {
+	if !(c.Confidence > 0 && c.Confidence < 1) { // also not NaN
 		return c, fmt.Errorf("confidence %v: must lie between 0 and 1", c.Confidence)
 	}
 	if !o.Intersect {

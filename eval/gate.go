@@ -40,6 +40,9 @@ func Gate(run, baseline Finished, o GateOptions) (GateResult, error) {
 	if o.MaxDrop < 0 || o.MaxDrop > 1 {
 		return GateResult{}, fmt.Errorf("max drop %v: must lie in 0..1", o.MaxDrop)
 	}
+	if !(o.MaxDrop >= 0 && o.MaxDrop <= 1) { // also not NaN
+		return GateResult{}, fmt.Errorf("allowed drop %v: must lie between 0 and 1", o.MaxDrop)
+	}
 	o.Confidence = cmp.Or(o.Confidence, reportConfidence)
 	c, err := Compare(baseline, run, CompareOptions{Confidence: o.Confidence, Intersect: o.Intersect})
 	if err != nil {

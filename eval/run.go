@@ -19,6 +19,14 @@ import (
 // is in the run folder.
 var ErrInterrupted = errors.New("interrupted")
 
+// ErrRefused marks, without words of its own, what Run refuses before it begins:
+// settings, data or programs that make no run.
+var ErrRefused = errors.New("refused")
+
+type refusal struct{ error }
+
+func (r refusal) Unwrap() []error { return []error{ErrRefused, r.error} }
+
 // Run runs a benchmark into the folder c.Out and returns its results. Samples
 // are generated and judged side by side; each finished one is on disk before it
 // counts, so that a run killed at any moment goes on with c.Resume and ends with
@@ -30,11 +38,11 @@ var ErrInterrupted = errors.New("interrupted")
 // without a success between, Run gives up with the last one's error.
 func Run(ctx context.Context, c Config, d Deps) (results Results, err error) {
 	if err := c.check(d); err != nil {
-		return Results{}, err
+		return Results{}, refusal{err}
 	}
 	p, err := newPlan(c, d)
 	if err != nil {
-		return Results{}, err
+		return Results{}, refusal{err}
 	}
 	f, err := openFolder(c, c.settings(d, p), d.Set.Notes)
 	if err != nil {
