@@ -1,6 +1,7 @@
 package jail
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -34,6 +35,7 @@ type lane struct {
 	jobs     int
 	dir      string        // a lane's directory on the host, without namespaces
 	exited   chan struct{} // closed once the process has been waited for
+	stderr   headTail      // of the lane itself; read after exited is closed
 	stopOnce sync.Once
 	stopErr  error
 }
@@ -55,6 +57,7 @@ func (p *Pool) startLane(number int) (*lane, error) {
 		ExtraFiles:  []*os.File{theirs},
 		SysProcAttr: tier.sysProcAttr(p.base + number),
 	}
+	l.cmd.Stderr, l.cmd.WaitDelay = &l.stderr, time.Second
 	if tier == Unsafe {
 		if l.dir, err = unsafeDir(); err != nil {
 			return nil, errors.Join(err, ours.Close())
@@ -104,7 +107,7 @@ func (l *lane) await() error {
 	buf := make([]byte, 4096)
 	n, err := l.control.Read(buf)
 	if err != nil || n == 0 {
-		return fmt.Errorf("await lane: it ended before it was ready (%v)", err)
+		return errors.Join(l.stop(), fmt.Errorf("%w: %s", ErrPython, bytes.TrimSpace(l.stderr.bytes())))
 	}
 	var note notice
 	if err := json.Unmarshal(buf[:n], &note); err != nil {

@@ -47,6 +47,7 @@ exc_info, print_exception = sys.exc_info, traceback.print_exception
 SCRATCH = sys.argv[1:]  # the writable places, all emptied after a job
 WORK = SCRATCH[0]
 MAIN = WORK + "/main.py"
+FIXTURES = {}
 CONTROL = 3
 TOP = 255  # the highest descriptor a job may have
 
@@ -352,12 +353,17 @@ def descendants():
     while todo:
         pid = todo.pop()
         try:
-            with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
-                kids = [int(word) for word in f.read().split()]
+            threads = os.listdir("/proc/%d/task" % pid)
         except OSError:
             continue
-        found += kids
-        todo += kids
+        for thread in threads:
+            try:
+                with open("/proc/%d/task/%s/children" % (pid, thread)) as f:
+                    kids = [int(word) for word in f.read().split()]
+            except OSError:
+                continue
+            found += kids
+            todo += kids
     return found
 
 
@@ -383,14 +389,26 @@ def kill_rest():
         cpu += usage.ru_utime + usage.ru_stime
 
 
+def find_fixtures(path, found):
+    """Directories that were in a writable place from the start: the way to an
+    interpreter that lies there. True marks a mount, which is read-only."""
+    for entry in os.scandir(path):
+        found[entry.path] = os.path.ismount(entry.path)
+        if not found[entry.path]:
+            find_fixtures(entry.path, found)
+
+
 def remove(path, budget):
     for entry in os.scandir(path):
         budget[0] -= 1
         if budget[0] < 0:
             raise OSError("too many files left behind")
+        if FIXTURES.get(entry.path):
+            continue
         if entry.is_dir(follow_symlinks=False):
             remove(entry.path, budget)
-            os.rmdir(entry.path)
+            if entry.path not in FIXTURES:
+                os.rmdir(entry.path)
         else:
             os.unlink(entry.path)
 
@@ -475,6 +493,8 @@ def main():
     gc.freeze()
     gc.disable()
     control = socket.socket(fileno=CONTROL)
+    for path in SCRATCH:
+        find_fixtures(path, FIXTURES)
     rehearse()
     control.send(b'{"ready": true}')
     while True:

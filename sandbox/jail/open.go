@@ -24,6 +24,9 @@ func Open(workers int, python *Python, unsafe bool) (*Pool, error) {
 		if err == nil {
 			return pool, nil
 		}
+		if errors.Is(err, ErrPython) {
+			return nil, fmt.Errorf("%s: %w", python.Path, err)
+		}
 		failed = append(failed, fmt.Errorf("%s: %w", cfg.Tier, err))
 	}
 	if !unsafe {

@@ -51,15 +51,29 @@ func descendants(root int) (found []int) {
 	for todo := []int{root}; len(todo) > 0; {
 		pid := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		name := "/proc/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(pid) + "/children"
-		data, err := os.ReadFile(name)
+		for _, child := range children(pid) {
+			found = append(found, child)
+			todo = append(todo, child)
+		}
+	}
+	return found
+}
+
+// children lists what the threads of a process have forked.
+func children(pid int) (found []int) {
+	dir := "/proc/" + strconv.Itoa(pid) + "/task"
+	threads, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // ended meanwhile
+	}
+	for _, thread := range threads {
+		data, err := os.ReadFile(dir + "/" + thread.Name() + "/children")
 		if err != nil {
 			continue
 		}
 		for _, word := range strings.Fields(string(data)) {
 			if child, err := strconv.Atoi(word); err == nil {
 				found = append(found, child)
-				todo = append(todo, child)
 			}
 		}
 	}

@@ -14,12 +14,19 @@ import (
 	"time"
 )
 
+// oldest is the oldest Python that the lane program runs on.
+const oldest = "3.7"
+
+// ErrPython means that the interpreter, not the isolation, is at fault.
+var ErrPython = errors.New("the Python interpreter does not work in the sandbox")
+
 // Python is an interpreter that can run in the jail.
 type Python struct {
 	Path    string   `json:"path"` // the real binary, no launcher script
 	Version string   `json:"version"`
 	Dirs    []string `json:"dirs"` // installation directories
 	Ctypes  bool     `json:"ctypes"`
+	Old     bool     `json:"old"` // too old to run lanes
 }
 
 // probeScript asks an interpreter about itself. Launchers such as pyenv's
@@ -28,7 +35,8 @@ const probeScript = `
 import json, sys, importlib.util
 dirs = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
 print(json.dumps({"path": sys.executable, "version": sys.version.split()[0],
-    "dirs": sorted(dirs), "ctypes": importlib.util.find_spec("_ctypes") is not None}))
+    "dirs": sorted(dirs), "ctypes": importlib.util.find_spec("_ctypes") is not None,
+    "old": sys.version_info < (3, 7)}))
 `
 
 // FindPython examines the interpreter at path, or with "" the first usable
@@ -62,6 +70,9 @@ func probePython(path string) (*Python, error) {
 	var p Python
 	if err := json.Unmarshal(bytes.TrimSpace(out), &p); err != nil {
 		return nil, fmt.Errorf("ask %s for its version: %w", path, err)
+	}
+	if p.Old {
+		return nil, fmt.Errorf("%s is Python %s; the sandbox needs %s or later", path, p.Version, oldest)
 	}
 	if !filepath.IsAbs(p.Path) {
 		return nil, fmt.Errorf("%s does not know its own path", path)

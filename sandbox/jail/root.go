@@ -49,12 +49,7 @@ func buildRoot(l *layout) error {
 	if err := unix.Mount("root", root, "tmpfs", unix.MS_NOSUID, "mode=755,size=4m"); err != nil {
 		return fmt.Errorf("mount root: %w", err)
 	}
-	for _, source := range l.Binds {
-		if err := show(root, source); err != nil {
-			return err
-		}
-	}
-	for _, step := range []func(string, *layout) error{mountProc, makeDev, makeEtc, makeScratch} {
+	for _, step := range []func(string, *layout) error{mountProc, makeDev, makeScratch, showBinds, makeEtc} {
 		if err := step(root, l); err != nil {
 			return err
 		}
@@ -79,6 +74,16 @@ func enterRoot(root string) error {
 	}
 	if err := unix.Chdir("/"); err != nil {
 		return fmt.Errorf("enter root: %w", err)
+	}
+	return nil
+}
+
+// showBinds comes after the scratch places, since an interpreter may lie in one.
+func showBinds(root string, l *layout) error {
+	for _, source := range l.Binds {
+		if err := show(root, source); err != nil {
+			return err
+		}
 	}
 	return nil
 }

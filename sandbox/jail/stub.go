@@ -33,7 +33,6 @@ type layout struct {
 type notice struct {
 	Ready bool   `json:"ready"`
 	Error string `json:"error"`
-	Proc  bool   `json:"proc"`
 }
 
 // MaybeRunStub turns the process into a lane or a janitor if that is what it

@@ -3,6 +3,7 @@ package jail
 import (
 	"context"
 	"errors"
+	"runtime"
 	"time"
 )
 
@@ -122,16 +123,20 @@ func (w *watch) expired() Stop {
 	if w.lane.group == nil && treeMemory(w.lane.cmd.Process.Pid) > w.limits.Memory {
 		return StopMemory
 	}
-	if time.Since(w.meter.started) < w.limits.Wall {
+	wall := time.Since(w.meter.started)
+	if wall < w.limits.Wall {
 		return NotStopped
 	}
 	// On a crowded host a busy program waits for a processor; that is not the
 	// program's sleep.
-	if waited := treeDelay(w.lane.cmd.Process.Pid); time.Since(w.meter.started)-waited < w.limits.Wall {
+	if wall < maxStretch*w.limits.Wall && wall-treeDelay(w.lane.cmd.Process.Pid) < w.limits.Wall {
 		return NotStopped
 	}
 	return StopWall
 }
+
+// maxStretch bounds how far waiting for a processor extends the wall guard.
+const maxStretch = 10
 
 // Bounds on the time between two looks at a job.
 const (
@@ -142,13 +147,9 @@ const (
 // pause is how long a job may run unobserved: no limit can pass by much more
 // than the smallest pause.
 func (w *watch) pause(cpu, wall time.Duration) time.Duration {
-	left := (w.limits.CPU - cpu) / busiest
+	left := (w.limits.CPU - cpu) / time.Duration(min(runtime.NumCPU(), w.limits.Processes))
 	if guard := w.limits.Wall - wall; guard > 0 {
 		left = min(left, guard)
 	}
 	return min(max(left, minPause), maxPause)
 }
-
-// busiest is how many processors a job is supposed to keep busy at most when
-// the next look at it is planned.
-const busiest = 2
