@@ -1,4 +1,4 @@
-// The C kernels, once per instruction set: cr_kernels_portable, _avx2, _avx512.
+// The C kernels, one set for each instruction set.
 //
 // Order of sums. A dot product over k keeps 16 lanes: lane l takes k = l, l+16,
 // l+32, … one after another, missing elements at the end count as zero times

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -131,10 +132,17 @@ func floatsOf(b []byte) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(&b[0])), len(b)/4)
 }
 
-// intsOf views the bytes of an I32 tensor as values.
+// intsOf is floatsOf for I32.
 func intsOf(b []byte) []int32 {
 	if len(b) == 0 {
 		return nil
+	}
+	if uintptr(unsafe.Pointer(&b[0]))%4 != 0 {
+		values := make([]int32, len(b)/4)
+		for i := range values {
+			values[i] = int32(binary.LittleEndian.Uint32(b[4*i:]))
+		}
+		return values
 	}
 	return unsafe.Slice((*int32)(unsafe.Pointer(&b[0])), len(b)/4)
 }

@@ -7,14 +7,6 @@ import (
 	"github.com/coderl/cr/runtime/tensor/reference"
 )
 
-// The cost of one element of an operation in the unit of grain, roughly.
-const (
-	costCopy = 1
-	costNorm = 2
-	costSiLU = 8
-	costRoPE = 2
-)
-
 // Embed implements [tensor.Device].
 func (d *Device) Embed(dst, table, ids tensor.Tensor) {
 	if d.fail(tensor.CheckEmbed(dst, table, ids)) {
@@ -26,7 +18,7 @@ func (d *Device) Embed(dst, table, ids tensor.Tensor) {
 	}
 	to, rows, k := floatsOf(out), intsOf(at), table.Shape[1]
 	stride := table.DType.Bytes(k)
-	d.pool.split(len(rows), 1, costNorm*k, func(lo, hi int) {
+	d.pool.split(len(rows), 1, k, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			d.kern.decode(to[i*k:][:k], table.DType, from[int(rows[i])*stride:][:stride])
 		}
@@ -44,7 +36,7 @@ func (d *Device) RMSNorm(dst, x, weight tensor.Tensor, eps float32) {
 	}
 	to, from, scale := floatsOf(out), floatsOf(in), floatsOf(w)
 	k := len(scale)
-	d.pool.split(len(from)/k, 1, costNorm*k, func(lo, hi int) {
+	d.pool.split(len(from)/k, 1, k, func(lo, hi int) {
 		d.kern.rmsNorm(to[lo*k:hi*k], from[lo*k:hi*k], scale, eps)
 	})
 }
@@ -85,12 +77,12 @@ func (d *Device) Add(dst, a, b tensor.Tensor) {
 	to, from, add := floatsOf(out), floatsOf(left), floatsOf(right)
 	if len(add) < len(from) {
 		k := len(add)
-		d.pool.split(len(from)/k, 1, costCopy*k, func(lo, hi int) {
+		d.pool.split(len(from)/k, 1, k, func(lo, hi int) {
 			d.kern.add(to[lo*k:hi*k], from[lo*k:hi*k], add)
 		})
 		return
 	}
-	d.pool.split(len(from), cacheLine/4, costCopy, func(lo, hi int) {
+	d.pool.split(len(from), cacheLine/4, 1, func(lo, hi int) {
 		d.kern.add(to[lo:hi], from[lo:hi], add[lo:hi])
 	})
 }
@@ -105,7 +97,7 @@ func (d *Device) SiLUMul(dst, gate, up tensor.Tensor) {
 		return
 	}
 	to, from, factor := floatsOf(out), floatsOf(in), floatsOf(by)
-	d.pool.split(len(from), cacheLine/4, costSiLU, func(lo, hi int) {
+	d.pool.split(len(from), cacheLine/4, 1, func(lo, hi int) {
 		d.kern.siluMul(to[lo:hi], from[lo:hi], factor[lo:hi])
 	})
 }
@@ -144,7 +136,7 @@ func (d *Device) RoPE(x, positions, invFreq tensor.Tensor, scale float32) {
 	table.at(intsOf(at), floatsOf(freq), scale)
 	heads, half, values := x.Shape[1], x.Shape[2]/2, floatsOf(out)
 	row := heads * 2 * half
-	d.pool.split(x.Shape[0], 1, costRoPE*row, func(lo, hi int) {
+	d.pool.split(x.Shape[0], 1, row, func(lo, hi int) {
 		d.kern.rope(values[lo*row:hi*row], table.cos[lo*half:hi*half], table.sin[lo*half:hi*half], heads, half)
 	})
 }

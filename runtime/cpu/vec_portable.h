@@ -5,8 +5,6 @@
 
 typedef float v16 __attribute__((vector_size(64), aligned(4), may_alias));
 typedef int32_t i16x __attribute__((vector_size(64)));
-typedef float f8x __attribute__((vector_size(32)));
-typedef float f4 __attribute__((vector_size(16), aligned(4), may_alias));
 
 #define KEEP(V) (void)(V)
 #define TILE_M 1         // rows of x in a register tile
