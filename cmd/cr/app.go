@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/coderl/cr/eval"
 )
 
 // app is the whole command line.
@@ -45,12 +47,23 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return withExitRequest(func() int {
 		parsed, err := parser.Parse(args)
 		if err != nil {
-			return report(stderr, &usageError{err})
+			return report(stderr, usagef("%w (see %s --help)", err, commandOf(err)))
 		}
 		c := newConsole(&a, stdout, stderr)
 		parsed.BindTo(ctx, (*context.Context)(nil))
 		return report(stderr, interruptedIf(ctx, parsed.Run(c)))
 	})
+}
+
+// commandOf is the command whose help explains a parsing error.
+func commandOf(err error) string {
+	var parse *kong.ParseError
+	if errors.As(err, &parse) && parse.Context != nil {
+		if node := parse.Context.Selected(); node != nil {
+			return "cr " + node.Path()
+		}
+	}
+	return "cr"
 }
 
 // exitRequest carries Kong's wish to end early (--help, --version) out of its
@@ -72,8 +85,8 @@ func withExitRequest(f func() int) (code int) {
 
 // interruptedIf marks an error that a signal caused, whatever wrapped it.
 func interruptedIf(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil && !errors.Is(err, context.Canceled) {
-		return errors.Join(err, context.Canceled)
+	if err != nil && ctx.Err() != nil && !errors.Is(err, eval.ErrInterrupted) {
+		return context.Canceled
 	}
 	return err
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
 
 	"github.com/coderl/cr/eval"
@@ -20,6 +22,24 @@ func (compareCmd) Help() string {
   cr eval compare runs/before runs/after`
 }
 
+// Validate is called by Kong after parsing.
+func (x *compareCmd) Validate() error { return checkConfidence(x.Confidence) }
+
+func checkConfidence(c float64) error {
+	if !(c > 0 && c < 1) { // also not NaN
+		return fmt.Errorf("--confidence %v: want a number between 0 and 1", c)
+	}
+	return nil
+}
+
+// comparisonError names the flag that compares what two runs have in common.
+func comparisonError(err error) error {
+	if errors.Is(err, eval.ErrDifferentData) {
+		return usagef("%w (--intersect)", err)
+	}
+	return badInput(err)
+}
+
 // Run prints B against A.
 func (x *compareCmd) Run(c *console) error {
 	a, b, err := loadRuns(x.A, x.B)
@@ -28,7 +48,7 @@ func (x *compareCmd) Run(c *console) error {
 	}
 	comparison, err := eval.Compare(a, b, eval.CompareOptions{Confidence: x.Confidence, Intersect: x.Intersect})
 	if err != nil {
-		return badInput(err)
+		return comparisonError(err)
 	}
 	return c.result(comparison, func(w io.Writer) error { return eval.WriteComparison(w, comparison) })
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/coderl/cr/eval"
@@ -25,6 +26,14 @@ small to tell (inconclusive); the result says which, and the smallest drop that
 these runs could show.`
 }
 
+// Validate is called by Kong after parsing.
+func (g *gateCmd) Validate() error {
+	if !(g.MaxDrop >= 0 && g.MaxDrop <= 1) { // also not NaN
+		return fmt.Errorf("--max-drop %v: want a number from 0 to 1", g.MaxDrop)
+	}
+	return checkConfidence(g.Confidence)
+}
+
 // Run decides.
 func (g *gateCmd) Run(c *console) error {
 	run, baseline, err := loadRuns(g.Candidate, g.Baseline)
@@ -33,7 +42,7 @@ func (g *gateCmd) Run(c *console) error {
 	}
 	result, err := eval.Gate(run, baseline, eval.GateOptions{MaxDrop: g.MaxDrop, Confidence: g.Confidence, Intersect: g.Intersect})
 	if err != nil {
-		return badInput(err)
+		return comparisonError(err)
 	}
 	if err := c.result(result, func(w io.Writer) error { return eval.WriteGate(w, result) }); err != nil {
 		return err

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/coderl/cr/datasets"
@@ -52,8 +55,12 @@ A run that was interrupted goes on with --resume --out DIR and ends with the
 same results. Exit code 4: finished, but some samples could not be judged.`
 }
 
-// Validate is called by Kong after parsing.
+// Validate is called by Kong after parsing; it hides those of the embedded flags.
 func (l *livecodebenchCmd) Validate() error {
+	return cmp.Or(l.modelFlags.Validate(), l.serverFlags.Validate(), l.samplingFlags.Validate(), l.validate())
+}
+
+func (l *livecodebenchCmd) validate() error {
 	for _, f := range []struct {
 		name  string
 		value int
@@ -62,8 +69,23 @@ func (l *livecodebenchCmd) Validate() error {
 			return fmt.Errorf("--%s %d: want 1 or more", f.name, f.value)
 		}
 	}
-	if l.Resume && l.Out == "" {
+	switch {
+	case l.Concurrency < 0:
+		return fmt.Errorf("--concurrency %d: want 1 or more", l.Concurrency)
+	case l.Limit < 0:
+		return fmt.Errorf("--limit %d: want 1 or more", l.Limit)
+	case l.Samples != "" && l.Endpoint != "":
+		return errors.New("--samples judges programs that are there already; it goes without --endpoint")
+	case l.Resume && l.Out == "":
 		return errors.New("--resume needs --out, the folder of the run to go on with")
+	}
+	return isFolder("--out", l.Out)
+}
+
+// isFolder refuses a flag's path where something else than a folder stands.
+func isFolder(flag, path string) error {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s %s: is a file, want a folder or a name for a new one", flag, path)
 	}
 	return nil
 }
@@ -90,12 +112,15 @@ func (l *livecodebenchCmd) Run(ctx context.Context, c *console) (err error) {
 		return err
 	}
 	defer closeModel()
+	if l.Resume && !hasRun(config.Out) {
+		c.note("%s holds no run to go on with; beginning one", config.Out)
+	}
 	bar := newProgress(c)
 	deps.Progress = bar.show
 	results, err := eval.Run(ctx, config, deps)
 	bar.end()
 	if err != nil {
-		return runError(err)
+		return runError(err, config.Out)
 	}
 	c.note("run folder: %s", config.Out)
 	if err := c.result(results, func(w io.Writer) error { return eval.WriteReport(w, results) }); err != nil {
@@ -107,16 +132,26 @@ func (l *livecodebenchCmd) Run(ctx context.Context, c *console) (err error) {
 	return nil
 }
 
-// runError sorts a run's failure: folders and settings that do not fit are the
-// caller's, an interruption is the user's.
-func runError(err error) error {
+// runError sorts a run's failure and adds the flags that are the way on.
+func runError(err error, out string) error {
 	switch {
-	case errors.Is(err, eval.ErrInterrupted):
-		return errors.Join(err, context.Canceled)
-	case errors.Is(err, eval.ErrRunExists), errors.Is(err, eval.ErrSettingsDiffer):
+	case errors.Is(err, eval.ErrRefused), errors.Is(err, eval.ErrSettingsDiffer):
 		return badInput(err)
+	case errors.Is(err, eval.ErrRunExists):
+		return usagef("%w (--resume, --out)", err)
+	case errors.Is(err, eval.ErrInterrupted):
+		return fmt.Errorf("%w (--resume --out %s)", err, out)
+	}
+	if hasRun(out) {
+		return fmt.Errorf("%w; what is done is kept: go on with --resume --out %s", err, out)
 	}
 	return err
+}
+
+// hasRun tells whether a run was begun in a folder.
+func hasRun(out string) bool {
+	_, err := os.Stat(filepath.Join(out, "run.json"))
+	return err == nil
 }
 
 // config maps the flags.
@@ -167,9 +202,12 @@ func (l *livecodebenchCmd) source(ctx context.Context, c *console, config *eval.
 
 func (l *livecodebenchCmd) endpoint(ctx context.Context, c *console, config *eval.Config, deps *eval.Deps) (func(), error) {
 	if l.Endpoint != "" {
-		server, err := l.connect(ctx, l.Model)
+		server, err := l.connect(ctx, c, l.Model)
+		if err != nil {
+			return nil, err
+		}
 		deps.Endpoint = server
-		return func() {}, err
+		return func() {}, nil
 	}
 	engine, err := l.modelFlags.open(ctx, c, config.Concurrency)
 	if err != nil {

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -37,13 +39,19 @@ func (generateCmd) Help() string {
   cr generate --model tiny.gguf --ids --prompt '[1, 15, 7]' --n 4 --json`
 }
 
-// Validate is called by Kong after parsing.
+// Validate is called by Kong after parsing; it hides those of the embedded flags.
 func (g *generateCmd) Validate() error {
+	return cmp.Or(g.modelFlags.Validate(), g.samplingFlags.Validate(), g.validate())
+}
+
+func (g *generateCmd) validate() error {
 	switch {
 	case (g.Prompt == "") == (g.Messages == ""):
 		return fmt.Errorf("give --prompt or --messages, one of them")
 	case g.IDs && g.Messages != "":
 		return fmt.Errorf("--ids goes with --prompt")
+	case slices.Contains(g.Stop, ""):
+		return fmt.Errorf("--stop: want a text that is not empty")
 	case g.N < 1:
 		return fmt.Errorf("--n %d: want 1 or more", g.N)
 	case g.MaxTokens < 1:
@@ -58,6 +66,14 @@ type generated struct {
 	Text     string    `json:"text"`
 	LogProbs []float32 `json:"logprobs,omitempty"`
 	Finish   string    `json:"finish_reason"`
+}
+
+// show is a sample's text, or its ids for a model without a tokenizer.
+func (g generated) show() string {
+	if g.Text == "" {
+		return fmt.Sprint(g.IDs)
+	}
+	return g.Text
 }
 
 // Run generates the samples; a single one streams to stdout.
@@ -103,7 +119,7 @@ func (g *generateCmd) promptIDs(engine *runtime.Engine) ([]int32, error) {
 		return nil, badInput(fmt.Errorf("%w; --ids needs no tokenizer", err))
 	}
 	if g.Raw && g.Messages == "" {
-		return model.EncodeTemplate(text), nil
+		return model.EncodePrompt(text), nil
 	}
 	messages, tools, err := g.conversation(text)
 	if err != nil {
@@ -171,15 +187,15 @@ func (g *generateCmd) one(ctx context.Context, c *console, engine *runtime.Engin
 // print ends a streamed sample, or prints several with a line above each.
 func (g *generateCmd) print(w io.Writer, samples []generated) error {
 	if len(samples) == 1 {
-		if samples[0].Text == "" { // no tokenizer: the ids are the text
-			_, err := fmt.Fprintln(w, samples[0].IDs)
-			return err
+		rest := "" // the text was streamed
+		if samples[0].Text == "" {
+			rest = samples[0].show()
 		}
-		_, err := fmt.Fprintln(w)
+		_, err := fmt.Fprintln(w, rest)
 		return err
 	}
 	for i, s := range samples {
-		if _, err := fmt.Fprintf(w, "--- sample %d (%s)\n%s\n", i, s.Finish, s.Text); err != nil {
+		if _, err := fmt.Fprintf(w, "--- sample %d (%s)\n%s\n", i, s.Finish, s.show()); err != nil {
 			return err
 		}
 	}

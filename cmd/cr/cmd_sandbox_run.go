@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"time"
 
 	"github.com/coderl/cr/sandbox"
@@ -18,6 +19,9 @@ type sandboxFlags struct {
 }
 
 func (f sandboxFlags) open(workers int) (*sandbox.Local, error) {
+	if _, err := exec.LookPath(f.Python); f.Python != "" && err != nil {
+		return nil, usagef("--python: %w", err)
+	}
 	return sandbox.NewLocal(sandbox.LocalOptions{Workers: workers, Python: f.Python, Unsafe: f.Unsafe})
 }
 
@@ -38,6 +42,14 @@ func (sandboxRunCmd) Help() string {
 
 The exit code is 0 when the program ran, whatever it did; its own end is in the
 result's status.`
+}
+
+// Validate is called by Kong after parsing.
+func (s *sandboxRunCmd) Validate() error {
+	if s.Timeout <= 0 {
+		return fmt.Errorf("--timeout %v: want a time above 0, such as 2s", s.Timeout)
+	}
+	return nil
 }
 
 // Run runs the file once.

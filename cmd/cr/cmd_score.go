@@ -26,7 +26,8 @@ func (scoreCmd) Help() string {
 	return `Example:
   echo '{"text": "def add(a, b): return a + b"}' | cr score - --model Qwen3-1.7B/
 
-Each line of the result has ids, logprobs (the first is null), sum and perplexity.`
+Each line of the result has ids, logprobs (the first is null), sum and perplexity.
+With --json they are the elements of scores, in one object.`
 }
 
 // maxScoreLine bounds one line of input.
@@ -57,10 +58,27 @@ func (s *scoreCmd) Run(ctx context.Context, c *console) error {
 	}
 	defer engine.Close()
 
+	all := []scored{} // with --json: one object at the end, not a line each
+	enc := json.NewEncoder(c.out)
+	err = s.each(ctx, engine, in, func(result scored) error {
+		if c.json {
+			all = append(all, result)
+			return nil
+		}
+		return enc.Encode(result)
+	})
+	if err != nil || !c.json {
+		return err
+	}
+	return c.result(map[string]any{"scores": all}, nil)
+}
+
+// each scores the lines of in one after the other.
+func (s *scoreCmd) each(ctx context.Context, engine *runtime.Engine, in io.Reader, emit func(scored) error) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxScoreLine)
-	enc := json.NewEncoder(c.out)
-	for n := 1; lines.Scan(); n++ {
+	n := 1
+	for ; lines.Scan(); n++ {
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
 		}
@@ -68,12 +86,12 @@ func (s *scoreCmd) Run(ctx context.Context, c *console) error {
 		if err != nil {
 			return fmt.Errorf("score: %s: line %d: %w", s.File, n, err)
 		}
-		if err := enc.Encode(result); err != nil {
+		if err := emit(result); err != nil {
 			return fmt.Errorf("score: write the result: %w", err)
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return badInput(fmt.Errorf("score: %s: %w", s.File, err))
+		return badInput(fmt.Errorf("score: %s: line %d: %w", s.File, n, err))
 	}
 	return nil
 }
@@ -84,6 +102,9 @@ func scoreLine(ctx context.Context, engine *runtime.Engine, line []byte) (scored
 		return scored{}, badInput(err)
 	}
 	logProbs, err := engine.Score(ctx, ids)
+	if errors.Is(err, runtime.ErrTooLong) || errors.As(err, new(*runtime.TokenError)) {
+		return scored{}, badInput(err)
+	}
 	if err != nil {
 		return scored{}, err
 	}
@@ -119,7 +140,7 @@ func lineIDs(engine *runtime.Engine, line []byte) ([]int32, error) {
 		return nil, err
 	}
 	if fields.Text != nil {
-		return model.EncodeTemplate(*fields.Text), nil
+		return model.EncodePrompt(*fields.Text), nil
 	}
 	messages, tools, err := chat.ParseConversation(line)
 	if err != nil {

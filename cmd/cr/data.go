@@ -28,9 +28,6 @@ type dataFlags struct {
 
 // load reads the problems.
 func (l *livecodebenchCmd) load(ctx context.Context) (datasets.Set, error) {
-	if l.Limit < 0 {
-		return datasets.Set{}, usagef("--limit %d: want 1 or more", l.Limit)
-	}
 	if l.Data == "bundled" {
 		if l.Release != "" || l.StartDate != nil || l.EndDate != "" {
 			return datasets.Set{}, usagef("--data bundled has no releases and no window")

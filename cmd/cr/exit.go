@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+
+	"github.com/coderl/cr/eval"
 )
 
 // The exit codes; scripts rely on them.
@@ -47,7 +50,7 @@ func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return exitDone
-	case errors.Is(err, context.Canceled):
+	case errors.Is(err, eval.ErrInterrupted), errors.Is(err, context.Canceled):
 		return exitInterrupted
 	case errors.Is(err, errGate):
 		return exitGate
@@ -63,14 +66,17 @@ func exitCode(err error) int {
 // report prints an error's one line and returns its exit code.
 func report(stderr io.Writer, err error) int {
 	code := exitCode(err)
-	switch code {
-	case exitDone, exitGate:
-	case exitInterrupted:
-		fmt.Fprintln(stderr, "cr: interrupted")
-	case exitUsage:
-		fmt.Fprintf(stderr, "cr: %v (see cr --help)\n", err)
+	switch {
+	case code == exitDone, code == exitGate:
+	case code == exitInterrupted && !errors.Is(err, eval.ErrInterrupted):
+		fmt.Fprintln(stderr, "cr: interrupted") // no command but eval leaves something to go on with
 	default:
-		fmt.Fprintf(stderr, "cr: %v\n", err)
+		fmt.Fprintln(stderr, "cr:", oneLine(err))
 	}
 	return code
+}
+
+// oneLine is an error's text with the lines of joined errors side by side.
+func oneLine(err error) string {
+	return strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,7 +73,7 @@ func (f modelFlags) path() (string, error) {
 	}
 	dir, _, err := hub.Snapshot(root, r)
 	if errors.Is(err, hub.ErrNotCached) {
-		return "", fmt.Errorf("model %s is not in the cache (%s): name a folder or file with --model, fetch it into the cache, or name a server with --endpoint", name, root)
+		return "", fmt.Errorf("model %s is not in the cache (%s): name a folder or a .gguf file with --model, fetch it into the cache (hf download %s), or have cr eval ask a server with --endpoint", name, root, r.Name)
 	}
 	return dir, err
 }
@@ -88,7 +89,21 @@ func (f modelFlags) open(ctx context.Context, c *console, batch int) (*runtime.E
 	if errors.Is(err, weights.ErrBadCheckpoint) {
 		return nil, badInput(err)
 	}
-	return engine, err
+	if err != nil {
+		return nil, err
+	}
+	for _, notice := range engine.Notices() {
+		c.note("note: %s", notice)
+	}
+	return engine, nil
+}
+
+// Validate is called by Kong after parsing.
+func (f modelFlags) Validate() error {
+	if f.Threads < 0 {
+		return fmt.Errorf("--threads %d: want 1 or more", f.Threads)
+	}
+	return nil
 }
 
 // samplingFlags are the ones every generating command shares.
@@ -112,7 +127,7 @@ func (f samplingFlags) Validate() error {
 		return fmt.Errorf("--top-k %d: want 0 or more", f.TopK)
 	case !(f.MinP >= 0 && f.MinP <= 1):
 		return fmt.Errorf("--min-p %v: want 0 to 1", f.MinP)
-	case !(f.RepetitionPenalty > 0):
+	case !(f.RepetitionPenalty > 0) || math.IsInf(f.RepetitionPenalty, 1):
 		return fmt.Errorf("--repetition-penalty %v: want above 0", f.RepetitionPenalty)
 	}
 	return nil
