@@ -33,8 +33,9 @@ type Comparison struct {
 	Difference Estimate `json:"difference"`
 	Confidence float64  `json:"confidence"`
 	// Detectable is the smallest true difference that such a comparison finds in
-	// four of five cases: (z(1−α/2) + z(0.8)) × the standard error; null when
-	// that is unknown.
+	// four of five cases: (z(1−α/2) + z(0.8)) × the standard error. When all
+	// problems changed alike it is the share of problems that may behave
+	// otherwise for all that is known, 1 − (α/2)^(1/m). Null for one problem.
 	Detectable *float64 `json:"detectable"`
 	McNemar    *McNemar `json:"mcnemar"` // null unless both runs have one sample a problem
 	Gained     []Flip   `json:"gained"`  // problems that B solves more often, largest change first
@@ -149,6 +150,9 @@ func (c *Comparison) interval(differences []float64) {
 	}
 	c.Difference.Low, c.Difference.High = resampledInterval(differences, (1-c.Confidence)/2)
 	detectable := (normalQuantile((1+c.Confidence)/2) + normalQuantile(0.8)) * *c.Difference.Stderr
+	if allEqual(differences) {
+		detectable = 1 - math.Pow((1-c.Confidence)/2, 1/float64(len(differences)))
+	}
 	c.Detectable = &detectable
 }
 

@@ -102,6 +102,12 @@ func TestGate(t *testing.T) {
 			t.Errorf("%s: reason %q", name, g.Reason)
 		}
 	}
+	g, err := Gate(outcomes("a", 20, 5), outcomes("b", 20, 5), GateOptions{MaxDrop: .02})
+	must(t, err)
+	// None of 20 is [0, 0.1684] by Clopper and Pearson.
+	if want := "no problem's score changed; with 20 problems the smallest drop it could detect is 16.8 points"; g.Outcome != GatePass || g.Reason != want {
+		t.Errorf("no change: %s, %s", g.Outcome, g.Reason)
+	}
 	if _, err := Gate(outcomes("a", 2, 1), outcomes("b", 2, 1), GateOptions{MaxDrop: 2}); err == nil {
 		t.Error("a max drop of 200 points was taken")
 	}

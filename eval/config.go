@@ -87,10 +87,14 @@ func (c Config) check(d Deps) error {
 func (c Config) settings(d Deps, p plan) []Setting {
 	s := []Setting{
 		{"benchmark", c.Benchmark},
-		{"data", d.Set.Name}, {"data_sha256", d.Set.SHA256},
-		{"release", d.Set.Release}, {"window", d.Set.Window},
-		{"limit", c.Limit}, {"problems", len(p.problems)},
-		{"extract", c.Extract}, {"compare", c.Compare},
+		{"data", d.Set.Name},
+		{"data_sha256", d.Set.SHA256},
+		{"release", d.Set.Release},
+		{"window", d.Set.Window},
+		{"limit", c.Limit},
+		{"problems", len(p.problems)},
+		{"extract", c.Extract},
+		{"compare", c.Compare},
 	}
 	if d.Programs != nil {
 		s = append(s, Setting{"programs_sha256", d.Programs.SHA256})

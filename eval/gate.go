@@ -36,6 +36,7 @@ type GateResult struct {
 
 // Gate decides by the interval of the paired drop, not by its middle: pass when
 // all of it is at most MaxDrop, fail when all of it is above, else inconclusive.
+// Two runs without any change pass, whatever their size.
 func Gate(run, baseline Finished, o GateOptions) (GateResult, error) {
 	if o.MaxDrop < 0 || o.MaxDrop > 1 {
 		return GateResult{}, fmt.Errorf("max drop %v: must lie in 0..1", o.MaxDrop)
@@ -51,6 +52,9 @@ func Gate(run, baseline Finished, o GateOptions) (GateResult, error) {
 	d := c.Difference
 	g := GateResult{MaxDrop: o.MaxDrop, Comparison: c, Detectable: c.Detectable, Drop: Estimate{Value: -d.Value, Stderr: d.Stderr, Low: -d.High, High: -d.Low}}
 	switch {
+	case len(c.Gained)+len(c.Lost) == 0:
+		g.Outcome = GatePass
+		g.Reason = "no problem's score changed" + detectableText(c)
 	case g.Drop.High <= o.MaxDrop:
 		g.Outcome = GatePass
 		g.Reason = fmt.Sprintf("the drop is at most %.1f points", 100*max(0, g.Drop.High))

@@ -150,8 +150,8 @@ func TestResumeAfterInterruptions(t *testing.T) {
 	}
 }
 
-// A kill can leave any prefix of the journal: every cut within its last two
-// lines is opened, and every 500th and those at the ends of lines run on.
+// A kill can leave any prefix of the journal: every cut within its last line is
+// opened, and every 500th and those at the ends of lines run on.
 func TestResumeAfterATornJournal(t *testing.T) {
 	c := testConfig(t)
 	c.N, c.Concurrency = 1, 1
@@ -160,7 +160,7 @@ func TestResumeAfterATornJournal(t *testing.T) {
 	manifest := read(t, c.Out, runFile)
 	ends := lineEnds(journal)
 	scratch := filepath.Join(t.TempDir(), journalFile)
-	for cut := ends[1] + 1; cut <= len(journal); cut++ {
+	for cut := ends[2] - 1; cut <= len(journal); cut++ {
 		if err := os.WriteFile(scratch, journal[:cut], 0o600); err != nil {
 			t.Fatal(err)
 		}
