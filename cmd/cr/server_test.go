@@ -8,18 +8,25 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/coderl/cr/runtime/chat"
 )
 
 // asked is what the stub servers read of a request.
 type asked struct {
-	Messages []struct {
-		Role       string `json:"role"`
-		Content    string `json:"content"`
-		ToolCallID string `json:"tool_call_id"`
-		Name       string `json:"name"`
-		ToolCalls  []any  `json:"tool_calls"`
-	} `json:"messages"`
-	MaxTokens int `json:"max_tokens"`
+	Messages    []askedMessage `json:"messages"`
+	Tools       []chat.Tool    `json:"tools"`
+	MaxTokens   int            `json:"max_tokens"`
+	Temperature float64        `json:"temperature"`
+	TopP        float64        `json:"top_p"`
+}
+
+type askedMessage struct {
+	Role       string `json:"role"`
+	Content    string `json:"content"`
+	ToolCallID string `json:"tool_call_id"`
+	Name       string `json:"name"`
+	ToolCalls  []any  `json:"tool_calls"`
 }
 
 // answered is a stub server's turn.
