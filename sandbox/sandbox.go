@@ -77,11 +77,13 @@ type Result struct {
 	ExitCode int
 	Signal   string // name of the killing signal, "" if none
 	Stdout   []byte
-	Stderr   []byte          // head and tail, cut in the middle when long
-	Value    json.RawMessage // a Call's return value as JSON; nil if it never came back
-	CPU      time.Duration
-	Wall     time.Duration
-	Memory   int64 // peak bytes
+	Stderr   []byte // head and tail, cut in the middle when long
+	// Value is a Call's return value as JSON, nil if it never came back. NaN,
+	// Infinity and -Infinity stand for those numbers, as Python writes them.
+	Value  json.RawMessage
+	CPU    time.Duration
+	Wall   time.Duration
+	Memory int64 // peak bytes
 }
 
 // Verdict is a judgement, in the one spelling used everywhere.

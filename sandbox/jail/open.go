@@ -18,7 +18,7 @@ const remedy = `run cr as a user who may create user namespaces ` +
 // Open starts a pool with the strongest isolation that works here, found by
 // building a lane with it. Without any it fails, unless unsafe is asked for.
 func Open(workers int, python *Python, unsafe bool) (*Pool, error) {
-	var failed []error
+	var failed error
 	for _, cfg := range candidates(workers, python) {
 		pool, err := NewPool(cfg)
 		if err == nil {
@@ -27,16 +27,12 @@ func Open(workers int, python *Python, unsafe bool) (*Pool, error) {
 		if errors.Is(err, ErrPython) {
 			return nil, fmt.Errorf("%s: %w", python.Path, err)
 		}
-		failed = append(failed, fmt.Errorf("%s: %w", cfg.Tier, err))
+		failed = err // that of the weakest tier says best what is missing
 	}
 	if !unsafe {
-		return nil, fmt.Errorf("%w: %w; %s", ErrNoIsolation, errors.Join(failed...), remedy)
+		return nil, fmt.Errorf("%w (%w): %s", ErrNoIsolation, failed, remedy)
 	}
-	pool, err := NewPool(Config{Workers: workers, Tier: Unsafe, Python: python})
-	if err != nil {
-		return nil, errors.Join(append(failed, err)...)
-	}
-	return pool, nil
+	return NewPool(Config{Workers: workers, Tier: Unsafe, Python: python})
 }
 
 // candidates are the configurations to try, strongest first.

@@ -147,7 +147,7 @@ func (p *Pool) take(ctx context.Context) (*lane, error) {
 	case l := <-p.ready:
 		return l, nil
 	case <-p.broken:
-		return nil, fmt.Errorf("sandbox lanes cannot be started: %w", p.fault)
+		return nil, fmt.Errorf("no lane can be started: %w", p.fault)
 	case <-p.closed:
 		return nil, ErrClosed
 	case <-ctx.Done():
