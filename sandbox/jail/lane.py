@@ -56,14 +56,17 @@ STARS = ("string re datetime collections heapq bisect copy math random statistic
          "itertools functools operator io sys json builtins typing").split()
 
 
-def star_names():
-    """The globals that LiveCodeBench's prelude leaves behind."""
+def prelude_module():
+    """A module with the globals that LiveCodeBench's prelude leaves behind.
+
+    A program that wants them runs in this very module: to copy a thousand names
+    would touch, and so unshare, the memory of each.
+    """
     lines = ["from %s import *" % name for name in STARS]
     lines += ["import " + name for name in STARS if name not in ("builtins", "typing")]
-    names = {}
-    exec("\n".join(lines), names)
-    del names["__builtins__"]
-    return names
+    module = types.ModuleType("prelude")
+    exec("\n".join(lines), module.__dict__)
+    return module
 
 
 def make_encoder():
@@ -117,7 +120,7 @@ if not hasattr(sys, "set_int_max_str_digits"):  # Python before 3.10.7 has no su
     sys.set_int_max_str_digits = lambda n: None
 
 ENCODE = make_encoder()
-PRELUDE = star_names()
+PRELUDE = prelude_module()
 
 
 def write_all(fd, data, write=os.write):
@@ -209,10 +212,9 @@ def place_files(head, parts):
 
 
 def new_module(name, prelude):
-    module = types.ModuleType(name)
+    module = PRELUDE if prelude else types.ModuleType(name)
     space = module.__dict__
     if prelude:
-        space.update(PRELUDE)
         space.update(stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr, argv=sys.argv)
     space.update(__name__=name, __file__=MAIN, __builtins__=builtins, __cached__=None)
     if name == "__main__" and sys.version_info < (3, 14):
