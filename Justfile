@@ -2,6 +2,8 @@ set shell := ["bash", "-euo", "pipefail", "-c"]
 
 # Outside test data; tests that need it skip, and say so, where it is absent.
 export CR_TEST_DATA := env("CR_TEST_DATA", if path_exists(justfile_directory() / "../shared/data") == "true" { justfile_directory() / "../shared/data" } else { "" })
+# A real model for tests of real weights: the demo's, once `just demo` fetched it.
+export CR_TEST_MODEL := env("CR_TEST_MODEL", if path_exists(demo_model) == "true" { demo_model } else { "" })
 export CGO_ENABLED := "1"
 export CGO_LDFLAGS := "-L" + justfile_directory() / "build/lib"
 demo_model := justfile_directory() / "build/demo/SmolLM2-135M-Instruct.Q4_1.gguf"
