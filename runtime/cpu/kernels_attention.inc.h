@@ -13,8 +13,8 @@ typedef struct {
     long width; // dim rounded up to sixteen
 } attention_state;
 
-// page_view is a tile's view of one page: queries [from, to) see it, each kv
-// row stride floats after the one before.
+// page_view is one page for one kv head: its number in the page lists, and the
+// first of its rows, which lie stride floats apart.
 typedef struct {
     const float *k, *v;
     long stride, number;

@@ -1,6 +1,6 @@
 // Matrix product with stored weights: dst[m,n] = Σ_k x[m,k]·w[n,k].
 //
-// Few rows of x: weights are decoded in registers, several rows of w at once so
+// Few rows of x: weights are decoded in registers, several rows of w at once, so
 // that memory is read in several streams. Many rows: a panel of weight rows is
 // decoded once into scratch that the second-level cache holds, and every row of
 // x meets it there. Both add in the order of kernels.h.
@@ -130,7 +130,7 @@ INLINE void pack_panel(int dtype, float *panel, const uint8_t *w, long k, long c
 }
 
 #ifdef HALF_TILES
-enum { HALF_RUN = 512 }; // elements of k whose two halves are read one after the other, from the nearest cache
+enum { HALF_RUN = 256 }; // elements of k whose two halves are read one after the other, from the nearest cache
 
 // tile_half adds k = [from, to) in one half (h = 0 or 8) of the lanes: its twelve
 // sums stay in registers, where those of whole vectors would not fit.
