@@ -123,8 +123,8 @@ func TestDetectableIsFoundFourTimesInFive(t *testing.T) {
 	near(t, "detectable", *c.Detectable, (1.959964+.841621)*.0109108, 1e-6)
 }
 
-// real reads the official verdicts of one model on LiveCodeBench v1.
-func real(t *testing.T, model string) Finished {
+// officialRun reads the official verdicts of one model on LiveCodeBench v1.
+func officialRun(t *testing.T, model string) Finished {
 	t.Helper()
 	data := os.Getenv("CR_TEST_DATA")
 	if data == "" {
@@ -150,7 +150,7 @@ func real(t *testing.T, model string) Finished {
 // Two real models, 338 and 325 of 400: 31 and 18 problems only one of them
 // solves, exact p = 0.0854, so not a regression at 5 %.
 func TestCompareRealModels(t *testing.T) {
-	nano, mini := real(t, "gpt-4.1-nano"), real(t, "gpt-4o-mini")
+	nano, mini := officialRun(t, "gpt-4.1-nano"), officialRun(t, "gpt-4o-mini")
 	c, err := Compare(nano, mini, CompareOptions{})
 	must(t, err)
 	near(t, "nano", c.ScoreA, 338.0/400, 1e-12)

@@ -83,7 +83,7 @@ func allEqual(values []float64) bool {
 func resampledInterval(values []float64, tail float64) (low, high float64) {
 	// Sorted, so that the order of problems does not choose the draws.
 	values = slices.Sorted(slices.Values(values))
-	rng := rand.New(rand.NewPCG(0x6372206576616c, 1)) //nolint:gosec // statistics, not secrets
+	rng := rand.New(rand.NewPCG(0x6372206576616c, 1))
 	means := make([]float64, resamples)
 	m := len(values)
 	for r := range means {

@@ -65,7 +65,7 @@ func (f *Finished) loadScores(path string) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close() //nolint:errcheck // only read
+	defer file.Close()
 	r := bufio.NewReader(file)
 	for n := 1; ; n++ {
 		line, err := r.ReadBytes('\n')

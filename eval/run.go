@@ -176,7 +176,7 @@ func (r *runner) collect(ctx context.Context, cancel func(), records <-chan outc
 			cancel()
 		}
 	}
-	if failure == nil && ctx.Err() != nil {
+	if failure == nil && ctx.Err() != nil && r.track.finished() < len(r.plan.keys) {
 		return fmt.Errorf("%w with %d of %d samples done; resume the run in %s to go on", ErrInterrupted, r.track.finished(), len(r.plan.keys), r.config.Out)
 	}
 	return failure

@@ -110,7 +110,7 @@ func (c *caller) once(ctx context.Context, method, url string, content []byte, r
 	if err != nil {
 		return 0, err // names method and URL itself
 	}
-	defer res.Body.Close() //nolint:errcheck // the body was read; nothing is left to lose
+	defer res.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(res.Body, maxResponse+1))
 	switch {
 	case err != nil:

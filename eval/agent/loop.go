@@ -105,7 +105,11 @@ func (l *loop) callsOf(turn Turn) []chat.ParsedCall {
 	var calls []chat.ParsedCall
 	if turn.Native != nil {
 		for _, c := range turn.Native {
-			calls = append(calls, chat.ParsedCall{Call: c})
+			parsed := chat.ParsedCall{Call: c}
+			if c.Name == "" {
+				parsed.Err = errors.New("it has no name")
+			}
+			calls = append(calls, parsed)
 		}
 	} else {
 		_, answer, _ := chat.SplitThinking(turn.Text, turn.Opened)

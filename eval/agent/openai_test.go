@@ -88,7 +88,8 @@ func TestServerNativeToolCalls(t *testing.T) {
 		if n == 1 {
 			completion(w, `{"role":"assistant","content":null,"tool_calls":[`+
 				`{"id":"random-1","type":"function","function":{"name":"code_interpreter","arguments":"{\"code\": \"print 1\"}"}},`+
-				`{"id":"random-2","type":"function","function":{"name":"code_interpreter","arguments":"{broken"}}]}`, "tool_calls", 50, 20)
+				`{"id":"random-2","type":"function","function":{"name":"code_interpreter","arguments":"{broken"}},`+
+				`{"function":{"name":""}}]}`, "tool_calls", 50, 20)
 			return
 		}
 		completion(w, `{"role":"assistant","content":"answer","reasoning_content":"so"}`, "stop", 95, 10)
@@ -110,17 +111,22 @@ func TestServerNativeToolCalls(t *testing.T) {
 	messages, _ := s.requests[1]["messages"].([]any)
 	raw, _ := json.Marshal(messages)
 	for _, want := range []string{
-		`"arguments":"{\"code\": \"print 1\"}"`, `"arguments":"{broken"`, `"tool_call_id":"call_1"`, `"tool_call_id":"call_2"`,
+		`"arguments":"{\"code\": \"print 1\"}"`, `"arguments":"{broken"`, `"tool_call_id":"call_1"`, `"tool_call_id":"call_2"`, `"content":"Error: this tool call could not be read: it has no name. Nothing was run.","role":"tool","tool_call_id":"call_3"`,
 	} {
 		if !strings.Contains(string(raw), want) {
 			t.Errorf("second request lacks %s: %s", want, raw)
 		}
 	}
-	if strings.Contains(string(raw), "random") || len(messages) != 4 {
+	if strings.Contains(string(raw), "random") || len(messages) != 5 {
 		t.Errorf("second request %s", raw)
 	}
-	if _, err := json.Marshal(ep.Messages); err != nil {
-		t.Errorf("transcript cannot be written: %v", err)
+	written, err := json.Marshal(ep.Messages)
+	if err != nil {
+		t.Fatalf("transcript cannot be written: %v", err)
+	}
+	var back []chat.Message
+	if err := json.Unmarshal(written, &back); err != nil || len(back) != len(ep.Messages) {
+		t.Errorf("transcript cannot be read back: %v", err)
 	}
 }
 
@@ -326,9 +332,14 @@ func FuzzServerAnswer(f *testing.F) {
 		}
 		c := openAIConversation{server: &OpenAI{}}
 		turn := c.take(reply, 0)
-		m := chat.Message{Content: turn.Text, ToolCalls: turn.Native}
-		if _, err := json.Marshal(m); err != nil {
-			t.Errorf("%v", err)
+		l := loop{tools: Interpreter{}}
+		written, err := json.Marshal(assistantMessage(turn, l.callsOf(turn)))
+		if err != nil {
+			t.Fatalf("transcript cannot be written: %v", err)
+		}
+		var back chat.Message
+		if err := json.Unmarshal(written, &back); err != nil {
+			t.Errorf("transcript cannot be read back: %v: %s", err, written)
 		}
 	})
 }
