@@ -30,7 +30,7 @@ type Options struct {
 	Threads      int    // 0: one a core
 	DType        string // weights kept as "file" (default), or converted to "f32" or "bf16"
 	CacheBytes   int64  // key/value cache; 0: half of the memory that is free
-	MaxBatch     int    // sequences that run at once; 0: 32
+	MaxBatch     int    // sequences that run at once; 0: 16
 	PrefillChunk int    // prompt tokens a step; 0: 256
 }
 
@@ -88,7 +88,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.Threads = goruntime.NumCPU()
 	}
 	if o.MaxBatch <= 0 {
-		o.MaxBatch = 32
+		o.MaxBatch = 16
 	}
 	if o.PrefillChunk <= 0 {
 		o.PrefillChunk = 256
