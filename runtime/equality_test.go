@@ -178,6 +178,24 @@ func TestSharedPromptIsComputedOnce(t *testing.T) {
 	checkAllFree(t, e)
 }
 
+// Equal page contents behind different beginnings are different pages: keys
+// and values depend on all that came before.
+func TestSamePageBehindAnotherPrefix(t *testing.T) {
+	m := tinyModelNamed(t, "llama-group3-untied")
+	first, second := m.Runs[2].IDs[:32], m.Runs[2].IDs[32:64]
+	var list []dialogue
+	for _, pages := range [][][]int32{{first, second}, {second}, {second, second}, {second, first}, {first, first, second}} {
+		list = append(list, dialogue{prompt: append(slices.Concat(pages...), 1)})
+	}
+	want := alone(t, m, list)
+	e := openTiny(t, m, Options{})
+	for range 2 { // the second time from the cache
+		for i, d := range list {
+			compareOutcomes(t, []outcome{d.run(t, e)}, want[i:i+1])
+		}
+	}
+}
+
 // checkAllFree verifies that no page is held once all sequences are closed.
 func checkAllFree(t *testing.T, e *Engine) {
 	t.Helper()
