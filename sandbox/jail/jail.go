@@ -25,7 +25,8 @@ var ErrClosed = errors.New("the sandbox is closed")
 type Job struct {
 	Code    []byte
 	Stdin   []byte
-	Files   map[string][]byte // by base name, in the working directory
+	Files   map[string][]byte // by path below the working directory
+	Fetch   []string          // files to bring back, by path below the working directory
 	Args    []string
 	Call    *Call
 	Prelude bool
@@ -46,6 +47,8 @@ type Limits struct {
 	Memory    int64
 	Output    int64 // stdout, and a call's value
 	Processes int
+	// AddressSpace limits what each process may map, besides what all may use.
+	AddressSpace bool
 }
 
 // Stop says why the jail ended a job before it ended by itself.
@@ -85,4 +88,5 @@ type Outcome struct {
 	CPU      time.Duration
 	Wall     time.Duration
 	Memory   int64 // peak bytes
+	Files    map[string][]byte
 }

@@ -20,6 +20,10 @@ const remedy = `run cr as a user who may create user namespaces ` +
 func Open(workers int, python *Python, unsafe bool) (*Pool, error) {
 	var failed error
 	for _, cfg := range candidates(workers, python) {
+		if cfg.Tier == T2 && !python.Ctypes {
+			failed = fmt.Errorf("%s lacks ctypes, by which jobs give up capabilities", python.Path)
+			continue
+		}
 		pool, err := NewPool(cfg)
 		if err == nil {
 			return pool, nil

@@ -20,7 +20,7 @@ func (t Tier) rlimits(l *Limits) []rlimit {
 		{"RLIMIT_NPROC", int64(l.Processes) + 1, int64(l.Processes) + 1},
 		{"RLIMIT_MSGQUEUE", 0, 0},
 	}
-	if !t.grouped() {
+	if !t.grouped() || l.AddressSpace {
 		limits = append(limits, rlimit{"RLIMIT_AS", l.Memory + addressOverhead, l.Memory + addressOverhead})
 	}
 	return limits

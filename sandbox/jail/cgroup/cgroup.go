@@ -43,12 +43,6 @@ func (p *Parent) Layers() []string {
 // Unified says whether the groups are of version 2.
 func (p *Parent) Unified() bool { return p.unified }
 
-// HasMemory says whether groups limit memory.
-func (p *Parent) HasMemory() bool { return p.memory != "" }
-
-// HasCPU says whether groups count CPU time.
-func (p *Parent) HasCPU() bool { return p.cpu != "" }
-
 // Group is one lane's control group.
 type Group struct {
 	dirs    []string
