@@ -57,6 +57,7 @@ func (*language) prepare(job *Job, limits Limits) jail.Job {
 		Code:    []byte(job.Code),
 		Stdin:   job.Stdin,
 		Files:   job.Files,
+		Fetch:   job.Fetch,
 		Args:    job.Args,
 		Prelude: job.Prelude,
 		Limits:  jail.Limits(limits),

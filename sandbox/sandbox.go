@@ -37,9 +37,13 @@ type Job struct {
 	// Prelude gives the program LiveCodeBench's imports, a deep recursion limit
 	// and long integers, as published scores assume.
 	Prelude bool
-	Files   map[string][]byte // extra files in the working directory, by base name
+	Files   map[string][]byte // extra files, by path below the working directory
+	Fetch   []string          // files to bring back, by path below the working directory
 	Args    []string          // command-line arguments
 	Limits  Limits
+	// CompileTime bounds the compiler, where the language has one; zero means
+	// the default.
+	CompileTime time.Duration
 }
 
 // Call asks for a function's return value instead of a program's output.
@@ -56,6 +60,10 @@ type Limits struct {
 	Memory    int64         // bytes
 	Output    int64         // bytes of stdout; more is OLE
 	Processes int
+	// AddressSpace also refuses each process to map much more than Memory, so
+	// that it sees its own allocation fail (Python: MemoryError) instead of
+	// being killed.
+	AddressSpace bool
 }
 
 // Status is how a run ended.
@@ -84,6 +92,20 @@ type Result struct {
 	CPU    time.Duration
 	Wall   time.Duration
 	Memory int64 // peak bytes
+	// Files are those of Job.Fetch that the program left as regular files.
+	Files map[string][]byte
+	// Compile is what the compiler did; nil for a language without one. When it
+	// failed, nothing ran: Status is CompileError and the rest is empty.
+	Compile *Step
+}
+
+// Step is what a compiler did.
+type Step struct {
+	Status   Status // OK, TimeLimitExceeded, or CompileError for any other failure
+	ExitCode int
+	Stdout   []byte
+	Stderr   []byte
+	Wall     time.Duration
 }
 
 // Verdict is a judgement, in the one spelling used everywhere.

@@ -13,6 +13,7 @@ func newResult(o *jail.Outcome, limits *Limits, call bool) Result {
 		CPU:      o.CPU,
 		Wall:     o.Wall,
 		Memory:   o.Memory,
+		Files:    o.Files,
 	}
 	if r.Status == OK {
 		r.Value = o.Value

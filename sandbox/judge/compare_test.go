@@ -120,7 +120,7 @@ func FuzzDiffText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b string, eps float64) {
 		checkers := []*Checker{nil, {Mode: "exact"}, {Mode: "tokens"}, {Mode: "rel_or_abs", Eps: eps}}
 		for _, checker := range checkers {
-			for _, mode := range []Mode{Published, Strict, Tokens} {
+			for _, mode := range []Mode{Published, Strict, Lines, Tokens} {
 				if checker == nil && (diffText(a, b, mode, nil) == "") != (diffText(b, a, mode, nil) == "") {
 					t.Fatalf("%s: %q and %q: not the same both ways", mode, a, b)
 				}

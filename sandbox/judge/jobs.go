@@ -34,7 +34,10 @@ func invalid(task Task) *TestResult {
 }
 
 func jobOf(code string, task Task, test Test) (sandbox.Job, error) {
-	job := sandbox.Job{Language: task.Language, Code: code, Prelude: true, Limits: task.Limits}
+	job := sandbox.Job{
+		Language: task.Language, Code: code, Prelude: true,
+		Limits: task.Limits, CompileTime: task.CompileTime,
+	}
 	if job.Language == "" {
 		job.Language = "python"
 	}
@@ -47,7 +50,19 @@ func jobOf(code string, task Task, test Test) (sandbox.Job, error) {
 	}
 	args, err := arguments(test.Input)
 	job.Call = &sandbox.Call{Class: "Solution", Method: task.Method, Args: args}
+	if task.Function {
+		job.Call.Class = ""
+	}
 	return job, err
+}
+
+// isValue says whether text is one JSON value in Python's dialect.
+func isValue(text string) bool {
+	if json.Valid([]byte(text)) {
+		return true
+	}
+	_, err := parseValue(text)
+	return err == nil
 }
 
 // arguments splits a functional test's input, one JSON value a line, into
@@ -59,7 +74,7 @@ func arguments(input string) ([]json.RawMessage, error) {
 	lines := strings.Split(strings.TrimRight(input, "\r\n"), "\n")
 	args := make([]json.RawMessage, len(lines))
 	for i, line := range lines {
-		if !json.Valid([]byte(line)) {
+		if !isValue(line) {
 			return nil, fmt.Errorf("input line %d is not a JSON value: %s", i+1, quote(line))
 		}
 		args[i] = json.RawMessage(strings.TrimSpace(line))

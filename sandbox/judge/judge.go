@@ -15,6 +15,7 @@ type Mode string
 const (
 	Published Mode = "published" // LiveCodeBench's rule to the letter
 	Strict    Mode = "strict"    // the same without its oddities
+	Lines     Mode = "lines"     // strict, with white space inside a line free
 	Tokens    Mode = "tokens"    // split at white space
 )
 
@@ -29,10 +30,14 @@ type Task struct {
 	ID       string
 	Language string // "python"
 	Method   string // functional: method name of class Solution; "" for stdin programs
+	Function bool   // Method is a function of the program itself, not of class Solution
 	Tests    []Test
 	Mode     Mode
 	Checker  *Checker // nil: Mode decides
 	Limits   sandbox.Limits
+	// CompileTime bounds the compiler, where the language has one; zero means
+	// the default.
+	CompileTime time.Duration
 }
 
 // Checker replaces the comparison for a problem that grants a tolerance or has
@@ -43,7 +48,20 @@ type Checker struct {
 	Reals    bool    `json:"reals,omitempty"`    // Eps holds also where the expected number is written as an integer
 	Language string  `json:"language,omitempty"` // of a special judge
 	Code     string  `json:"code,omitempty"`     // called with three paths: input, output, expected; exit 0 accepts
+	Form     Form    `json:"form,omitempty"`     // how a special judge is called
 }
+
+// Form is a convention for calling special judges.
+type Form string
+
+// The forms.
+const (
+	ByPath Form = "" // three paths as arguments; a judge that crashes has no opinion
+	// ByName is ScaleBox's: stdin.txt (input), stdout.txt (expected) and
+	// answer.txt (output) in the working directory; a judge that crashes says no,
+	// since those in use raise on answers that they cannot read.
+	ByName Form = "by_name"
+)
 
 // TestResult is one test's outcome.
 type TestResult struct {
@@ -51,6 +69,8 @@ type TestResult struct {
 	CPU     time.Duration
 	Memory  int64
 	Detail  string // one line for people: what differed, or how the program died
+	// Run is what the program did; only [Judge.JudgeTest] keeps it.
+	Run sandbox.Result
 }
 
 // Report is a program's judgement over all its tests, in order.

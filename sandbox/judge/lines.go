@@ -15,25 +15,26 @@ func diffText(expected, got string, mode Mode, checker *Checker) string {
 	}
 	switch rule {
 	case string(Published):
-		return diffLines(expected, got, pythonNumber)
+		return diffLines(expected, got, sameLine(pythonNumber))
 	case "exact":
-		return diffLines(expected, got, noNumber)
+		return diffLines(expected, got, sameLine(noNumber))
+	case string(Lines):
+		return diffLines(expected, got, sameFields)
 	case string(Tokens):
 		return diffTokens(expected, got, sameToken)
 	case "abs", "rel_or_abs":
 		return diffTokens(expected, got, checker.nearToken)
 	default:
-		return diffLines(expected, got, plainNumber)
+		return diffLines(expected, got, sameLine(plainNumber))
 	}
 }
 
 // diffLines is LiveCodeBench's rule for stdout: strip the whole, split at \n,
-// strip each line; as many lines; each equal as text, or both all numbers that
-// are equal one by one. number says what a number is.
-func diffLines(expected, got string, number func(string) (decimal, bool)) string {
+// strip each line; as many lines, each the same.
+func diffLines(expected, got string, same func(expected, got string) bool) string {
 	want, have := strippedLines(expected), strippedLines(got)
 	for i := range min(len(want), len(have)) {
-		if want[i] != have[i] && !sameNumbers(want[i], have[i], number) {
+		if !same(want[i], have[i]) {
 			return fmt.Sprintf("line %d: expected %s, got %s", i+1, quote(want[i]), quote(have[i]))
 		}
 	}
@@ -41,6 +42,21 @@ func diffLines(expected, got string, number func(string) (decimal, bool)) string
 		return fmt.Sprintf("expected %s, got %d", count(len(want), "line"), len(have))
 	}
 	return ""
+}
+
+// sameLine holds for lines equal as text, and for lines of nothing but numbers
+// that are equal one by one. number says what a number is.
+func sameLine(number func(string) (decimal, bool)) func(expected, got string) bool {
+	return func(expected, got string) bool {
+		return expected == got || sameNumbers(expected, got, number)
+	}
+}
+
+// sameFields is sameLine of plain numbers, whatever the white space between the
+// words of a line.
+func sameFields(expected, got string) bool {
+	return sameLine(plainNumber)(expected, got) ||
+		slices.Equal(strings.FieldsFunc(expected, pythonSpace), strings.FieldsFunc(got, pythonSpace))
 }
 
 func strippedLines(text string) []string {

@@ -17,9 +17,9 @@ func activeChecker(task Task) *Checker {
 // checkRules refuses a mode or checker that no rule stands behind.
 func checkRules(task Task) error {
 	switch task.Mode {
-	case Published, Strict, Tokens, "":
+	case Published, Strict, Lines, Tokens, "":
 	default:
-		return fmt.Errorf("comparison mode %q is none of published, strict, tokens", task.Mode)
+		return fmt.Errorf("comparison mode %q is none of published, strict, lines, tokens", task.Mode)
 	}
 	if checker := activeChecker(task); checker != nil {
 		return checker.Validate()
@@ -38,6 +38,9 @@ func (c Checker) Validate() error {
 		}
 		return nil
 	case "program":
+		if c.Form != ByPath && c.Form != ByName {
+			return fmt.Errorf("checker form %q is neither empty nor %q", c.Form, ByName)
+		}
 		if strings.TrimSpace(c.Code) == "" {
 			return fmt.Errorf("checker mode \"program\" needs code")
 		}

@@ -103,7 +103,18 @@ func (j *Judge) runInOrder(ctx context.Context, code string, task Task) ([]TestR
 	return results, nil
 }
 
+// runTest is JudgeTest without the run, which a report of many tests must not
+// hold on to.
 func (j *Judge) runTest(ctx context.Context, code string, task Task, test Test) (TestResult, error) {
+	result, err := j.JudgeTest(ctx, code, task, test)
+	result.Run = sandbox.Result{}
+	return result, err
+}
+
+// JudgeTest runs code on one test of task, for callers that schedule tests
+// themselves; the task's other tests play no part. An error is ours, as in
+// [Judge.Judge].
+func (j *Judge) JudgeTest(ctx context.Context, code string, task Task, test Test) (TestResult, error) {
 	job, err := jobOf(code, task, test)
 	if err != nil {
 		return TestResult{}, err
@@ -112,7 +123,7 @@ func (j *Judge) runTest(ctx context.Context, code string, task Task, test Test) 
 	if err != nil {
 		return TestResult{}, err
 	}
-	result := TestResult{CPU: run.CPU, Memory: run.Memory}
+	result := TestResult{CPU: run.CPU, Memory: run.Memory, Run: run}
 	if !finished(run, task) {
 		result.Verdict, result.Detail = outcome(run)
 		return result, nil

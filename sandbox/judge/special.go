@@ -12,20 +12,21 @@ import (
 // specialCPU bounds a special judge, which reads what the program wrote.
 const specialCPU = 10 * time.Second
 
-// special runs a special judge in a jail of its own: three files, whose paths
-// are its arguments. Exit 0 accepts, another status rejects; a special judge
+// special runs a special judge in a jail of its own with three files. Exit 0 accepts, another status rejects; a special judge
 // that dies otherwise is our fault, not the program's.
 func (j *Judge) special(ctx context.Context, checker Checker, test Test, answer string) (string, error) {
 	job := sandbox.Job{
 		Language: checker.Language,
 		Code:     checker.Code,
-		Files: map[string][]byte{
-			"input":    []byte(test.Input),
-			"output":   []byte(answer),
-			"expected": []byte(test.Output),
-		},
-		Args:   []string{"input", "output", "expected"},
-		Limits: sandbox.Limits{CPU: specialCPU},
+		Args:     []string{"input", "output", "expected"},
+		Limits:   sandbox.Limits{CPU: specialCPU},
+	}
+	names := job.Args
+	if checker.Form == ByName {
+		job.Args, names = nil, []string{"stdin.txt", "answer.txt", "stdout.txt"}
+	}
+	job.Files = map[string][]byte{
+		names[0]: []byte(test.Input), names[1]: []byte(answer), names[2]: []byte(test.Output),
 	}
 	if job.Language == "" {
 		job.Language = "python"
@@ -37,7 +38,7 @@ func (j *Judge) special(ctx context.Context, checker Checker, test Test, answer 
 	if run.Status == sandbox.OK {
 		return "", nil
 	}
-	if !rejected(run) {
+	if !rejected(run) && !(checker.Form == ByName && run.Status == sandbox.RuntimeError) {
 		_, detail := outcome(run)
 		return "", fmt.Errorf("special judge failed: %s: %s", run.Status, detail)
 	}
