@@ -36,9 +36,13 @@ func freeMemory() int64 {
 	if free == 0 {
 		free = guess
 	}
-	limit, used := readNumber("/sys/fs/cgroup/memory.max"), readNumber("/sys/fs/cgroup/memory.current")
-	if limit > 0 {
-		free = min(free, limit-used)
+	for _, files := range [...][2]string{
+		{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
+		{"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"},
+	} {
+		if limit := readNumber(files[0]); limit > 0 {
+			free = min(free, limit-readNumber(files[1]))
+		}
 	}
 	return free
 }

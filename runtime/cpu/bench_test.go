@@ -36,8 +36,12 @@ func BenchmarkMatMul(b *testing.B) {
 		dtype tensor.DType
 		n, k  int
 	}{
-		{tensor.Q4_1, 576, 576}, {tensor.Q4_1, 1536, 576}, {tensor.Q4_1, 576, 1536},
-		{tensor.Q8_0, 49152, 576}, {tensor.F32, 1536, 576}, {tensor.BF16, 1536, 576},
+		{tensor.Q4_1, 576, 576},
+		{tensor.Q4_1, 1536, 576},
+		{tensor.Q4_1, 576, 1536},
+		{tensor.Q8_0, 49152, 576},
+		{tensor.F32, 1536, 576},
+		{tensor.BF16, 1536, 576},
 	}
 	for _, p := range products {
 		for _, m := range []int{1, 4, 128} {

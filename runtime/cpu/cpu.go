@@ -29,6 +29,7 @@ type Device struct {
 	err    error // the first since the last Sync or Read
 	closed bool
 	angles ropeTable
+	maps   map[*memory]struct{} // large allocations, from the system
 }
 
 var _ tensor.Device = (*Device)(nil)
@@ -85,6 +86,9 @@ func (d *Device) Close() error {
 	if !d.closed {
 		d.closed = true
 		d.pool.close()
+		for m := range d.maps {
+			m.Free()
+		}
 	}
 	return d.Sync()
 }

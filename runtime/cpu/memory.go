@@ -18,16 +18,20 @@ var ErrMemory = errors.New("cpu: bad memory")
 // cacheLine is the alignment of what New allocates, in bytes.
 const cacheLine = 64
 
-// memory is ordinary host memory: the garbage collector's, or the caller's
-// weight bytes.
+// memory is ordinary host memory: the garbage collector's, the system's, or the
+// caller's weight bytes.
 type memory struct {
 	dev    *Device
 	data   []byte
 	weight bool // the caller's bytes, often a read-only mapping
 }
 
-// Free forgets the bytes; the collector takes what the device allocated.
-func (m *memory) Free() { m.data = nil }
+// Free forgets the bytes: the collector takes small allocations, the system
+// large ones.
+func (m *memory) Free() {
+	m.dev.unmap(m)
+	m.data = nil
+}
 
 // New allocates a zeroed tensor on a cache line boundary.
 func (d *Device) New(dtype tensor.DType, shape ...int) (tensor.Tensor, error) {
@@ -36,7 +40,13 @@ func (d *Device) New(dtype tensor.DType, shape ...int) (tensor.Tensor, error) {
 	if n := t.Len(); size == 0 || n < 0 || n%elements != 0 {
 		return tensor.Tensor{}, fmt.Errorf("cpu: allocate %v %v: not a whole number of blocks", dtype, shape)
 	}
-	t.Mem = &memory{dev: d, data: alignedBytes(dtype.Bytes(t.Len()))}
+	m := &memory{dev: d}
+	t.Mem = m
+	if n := dtype.Bytes(t.Len()); n < mapFrom {
+		m.data = alignedBytes(n)
+	} else if err := d.mapped(m, n); err != nil {
+		return tensor.Tensor{}, fmt.Errorf("cpu: allocate %d MiB: %w", n>>20, err)
+	}
 	return t, nil
 }
 
