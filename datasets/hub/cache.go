@@ -56,7 +56,7 @@ func Parse(kind Kind, text string) (Repo, error) {
 // (the folder that holds models--ORG--NAME), and the commit it stands for.
 // It is [ErrNotCached] when the revision was never downloaded.
 func Snapshot(root string, r Repo) (dir, sha string, err error) {
-	base := filepath.Join(root, string(r.Kind)+"--"+strings.ReplaceAll(r.Name, "/", "--"))
+	base := filepath.Join(root, repoFolder(r))
 	sha = r.Revision
 	if !commit.MatchString(sha) {
 		ref, err := os.ReadFile(filepath.Join(base, "refs", filepath.FromSlash(r.Revision)))
