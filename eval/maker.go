@@ -12,8 +12,8 @@ import (
 	"github.com/coderl/cr/sandbox/judge"
 )
 
-// lcbSeconds is LiveCodeBench's time limit of a test, for problems that set none.
-const lcbSeconds = 6 * time.Second
+// lcbLimit is LiveCodeBench's time limit of a test, for problems that set none.
+const lcbLimit = 6 * time.Second
 
 // maker makes samples: first the answer, then its judgement.
 type maker struct {
@@ -132,7 +132,7 @@ func (m maker) task(id string) judge.Task {
 		Mode: m.config.Compare, Checker: p.Checker, Limits: p.Limits,
 	}
 	if task.Limits.CPU == 0 {
-		task.Limits.CPU = lcbSeconds
+		task.Limits.CPU = lcbLimit
 	}
 	return task
 }

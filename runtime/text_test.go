@@ -81,7 +81,7 @@ func TestStopTextEndsGeneration(t *testing.T) {
 	defer func() { check(t, e.Close()) }()
 
 	// The text of token i is <i>; stop in the middle of the fifth one's.
-	name := func(id int32) string { return "<" + string(rune('À'+id)) + ">" }
+	name := func(id int32) string { return "<" + string('À'+id) + ">" }
 	at := slices.Index(greedy, greedy[4])
 	stop := name(greedy[4])[:3]
 	s, err := e.NewSequence(prompt)

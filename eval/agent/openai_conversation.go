@@ -130,7 +130,7 @@ func (c *openAIConversation) request(limit int) chatRequest {
 		r.RepetitionPenalty = s.RepetitionPenalty
 	}
 	for _, t := range c.opening.Tools {
-		r.Tools = append(r.Tools, json.RawMessage(t))
+		r.Tools = append(r.Tools, t)
 	}
 	if !c.opening.Thinking {
 		r.TemplateArgs = map[string]any{"enable_thinking": false}

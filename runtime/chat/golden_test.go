@@ -69,7 +69,7 @@ func smollm2(t testing.TB) *Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer checkpoint.Close() //nolint:errcheck // a reader's
+	defer checkpoint.Close()
 	v := checkpoint.Vocabulary()
 	return closing(t)(FromVocabulary(Vocabulary{
 		Tokens: v.Tokens, Types: v.Types, Merges: v.Merges, Model: v.Model, Pre: v.Pre,

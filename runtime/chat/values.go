@@ -103,7 +103,7 @@ func number(n json.Number, guard rune) jinja.Value {
 	text := n.String()
 	if strings.ContainsAny(text, ".eE") {
 		// Beyond the range of floats, Python reads an infinity, as here.
-		f, _ := strconv.ParseFloat(text, 64) //nolint:errcheck // the one possible error is that of range
+		f, _ := strconv.ParseFloat(text, 64)
 		return jinja.NewFloat(f)
 	}
 	i, err := strconv.ParseInt(text, 10, 64)

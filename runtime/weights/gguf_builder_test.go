@@ -12,7 +12,6 @@ type ggufBuilder struct {
 	version             uint32
 	metadata, tensors   []byte
 	metadataN, tensorsN uint64
-	body                int
 }
 
 func newGGUF() *ggufBuilder { return &ggufBuilder{version: 3} }

@@ -32,7 +32,7 @@ func startJanitor(set string) (*janitor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start janitor: %w", err)
 	}
-	defer r.Close() //nolint:errcheck // the janitor holds its own copy
+	defer r.Close()
 	cmd := &exec.Cmd{
 		Path:        "/proc/self/exe",
 		Args:        []string{janitorName, set},

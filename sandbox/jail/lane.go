@@ -48,7 +48,7 @@ func (p *Pool) startLane(number int) (*lane, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer theirs.Close() //nolint:errcheck // the lane holds its own copy
+	defer theirs.Close()
 	l := &lane{control: ours, exited: make(chan struct{})}
 	l.cmd = &exec.Cmd{
 		Path:        "/proc/self/exe",
@@ -168,7 +168,7 @@ func controlPair() (*net.UnixConn, *os.File, error) {
 	}
 	theirs := os.NewFile(uintptr(fds[1]), "lane end")
 	file := os.NewFile(uintptr(fds[0]), "control")
-	defer file.Close() //nolint:errcheck // FileConn duplicates it
+	defer file.Close()
 	conn, err := net.FileConn(file)
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("make control socket: %w", err), theirs.Close())

@@ -48,8 +48,13 @@ func (s scene) rows(lo, hi int) scene {
 
 // headLayouts have groups of 1 to 9 and head lengths that fill vectors or not.
 var headLayouts = [...]reference.Heads{
-	{Query: 1, KV: 1, Dim: 16}, {Query: 9, KV: 3, Dim: 64}, {Query: 4, KV: 2, Dim: 20},
-	{Query: 8, KV: 1, Dim: 128}, {Query: 9, KV: 1, Dim: 33}, {Query: 2, KV: 2, Dim: 256}, {Query: 5, KV: 1, Dim: 100},
+	{Query: 1, KV: 1, Dim: 16},
+	{Query: 9, KV: 3, Dim: 64},
+	{Query: 4, KV: 2, Dim: 20},
+	{Query: 8, KV: 1, Dim: 128},
+	{Query: 9, KV: 1, Dim: 33},
+	{Query: 2, KV: 2, Dim: 256},
+	{Query: 5, KV: 1, Dim: 100},
 }
 
 // mixedBatch is a chunk of one sequence across a page's edge, single rows of

@@ -38,7 +38,7 @@ func TestReportsMisuse(t *testing.T) {
 			t.Fatal(err)
 		}
 		m.run(d, x)
-		if m.want == ErrForeign {
+		if errors.Is(m.want, ErrForeign) {
 			d.Add(x, x, x)
 		}
 		if err := d.Sync(); !errors.Is(err, m.want) {

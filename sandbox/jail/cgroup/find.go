@@ -158,7 +158,7 @@ func cgroupMounts() (map[string]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cgroup: %w", err)
 	}
-	defer f.Close() //nolint:errcheck // read only
+	defer f.Close()
 	mounts := map[string]string{}
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
