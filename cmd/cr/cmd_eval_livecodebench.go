@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -70,8 +71,8 @@ func (l *livecodebenchCmd) validate() error {
 		}
 	}
 	switch {
-	case l.Concurrency < 0:
-		return fmt.Errorf("--concurrency %d: want 1 or more", l.Concurrency)
+	case l.Concurrency < 0 || l.Concurrency > mostSequences:
+		return fmt.Errorf("--concurrency %d: want 1 to %d", l.Concurrency, mostSequences)
 	case l.Limit < 0:
 		return fmt.Errorf("--limit %d: want 1 or more", l.Limit)
 	case l.Samples != "" && l.Endpoint != "":
@@ -144,6 +145,9 @@ func runError(err error, out string) error {
 	}
 	if hasRun(out) {
 		return fmt.Errorf("%w; what is done is kept: go on with --resume --out %s", err, out)
+	}
+	if errors.As(err, new(*fs.PathError)) {
+		return fmt.Errorf("%w (--out names another place)", err)
 	}
 	return err
 }

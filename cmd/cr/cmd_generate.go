@@ -52,8 +52,8 @@ func (g *generateCmd) validate() error {
 		return fmt.Errorf("--ids goes with --prompt")
 	case slices.Contains(g.Stop, ""):
 		return fmt.Errorf("--stop: want a text that is not empty")
-	case g.N < 1:
-		return fmt.Errorf("--n %d: want 1 or more", g.N)
+	case g.N < 1 || g.N > mostSequences:
+		return fmt.Errorf("--n %d: want 1 to %d", g.N, mostSequences)
 	case g.MaxTokens < 1:
 		return fmt.Errorf("--max-tokens %d: want 1 or more", g.MaxTokens)
 	}

@@ -17,6 +17,13 @@ import (
 // defaultModel is used when neither --model nor CR_MODEL names one.
 const defaultModel = "hub:Qwen/Qwen3-1.7B"
 
+// mostThreads and mostSequences bound what a slip of the key may ask of the
+// machine: each thread and each sequence that runs at once takes memory at start.
+const (
+	mostThreads   = 1024
+	mostSequences = 1024
+)
+
 // cacheFlags say where the hub's cache is, as huggingface_hub decides it.
 type cacheFlags struct {
 	HubCache string `hidden:"" env:"HF_HUB_CACHE"`
@@ -100,8 +107,8 @@ func (f modelFlags) open(ctx context.Context, c *console, batch int) (*runtime.E
 
 // Validate is called by Kong after parsing.
 func (f modelFlags) Validate() error {
-	if f.Threads < 0 {
-		return fmt.Errorf("--threads %d: want 1 or more", f.Threads)
+	if f.Threads < 0 || f.Threads > mostThreads {
+		return fmt.Errorf("--threads %d: want 1 to %d", f.Threads, mostThreads)
 	}
 	return nil
 }

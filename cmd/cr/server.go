@@ -29,7 +29,7 @@ func (f serverFlags) Validate() error {
 
 // connect asks the server for its model. One that is starting is waited for.
 func (f serverFlags) connect(ctx context.Context, c *console, model string) (*agent.OpenAI, error) {
-	c.note("endpoint %s: asking for its models", f.Endpoint)
+	c.note("endpoint %s: asking for its models; one that is starting is waited for, half a minute", f.Endpoint)
 	server, err := agent.NewOpenAI(ctx, agent.OpenAIConfig{URL: f.Endpoint, Model: model, Token: f.APIKey})
 	var status *agent.StatusError
 	switch {
@@ -40,5 +40,5 @@ func (f serverFlags) connect(ctx context.Context, c *console, model string) (*ag
 	case errors.Is(err, agent.ErrFatal):
 		return nil, usagef("%w (--endpoint, --model)", err)
 	}
-	return nil, fmt.Errorf("--endpoint: %w", err)
+	return nil, fmt.Errorf("--endpoint: %w (is it running, and is this its address?)", err)
 }
