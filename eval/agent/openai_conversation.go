@@ -128,9 +128,7 @@ func (c *openAIConversation) request(limit int) chatRequest {
 	if s.RepetitionPenalty != 1 {
 		r.RepetitionPenalty = s.RepetitionPenalty
 	}
-	for _, t := range c.opening.Tools {
-		r.Tools = append(r.Tools, t)
-	}
+	r.Tools = append(r.Tools, c.opening.Tools...)
 	if !c.opening.Thinking {
 		r.TemplateArgs = map[string]any{"enable_thinking": false}
 	}
