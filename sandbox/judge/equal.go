@@ -24,6 +24,8 @@ func valueRuleOf(mode Mode, checker *Checker) valueRule {
 	switch {
 	case mode == Published:
 		return valueRule{boolIsNumber: true, numbers: equalNumbers}
+	case checker == nil && mode == Lines:
+		return valueRule{numbers: sameNumber}
 	case checker == nil || checker.Mode == string(Tokens):
 		return valueRule{numbers: closeNumbers}
 	case checker.Mode == "exact":
@@ -138,9 +140,14 @@ func intEqualsFloat(integer string, f float64) bool {
 	return whole.String() == integer || isZero(integer) && f == 0
 }
 
-// closeNumbers is equalNumbers, with callTolerance where a float is expected.
+// sameNumber is equalNumbers, and NaN is what it is.
+func sameNumber(expected, got string) bool {
+	return equalNumbers(expected, got) || expected == "NaN" && got == "NaN"
+}
+
+// closeNumbers is sameNumber, with callTolerance where a float is expected.
 func closeNumbers(expected, got string) bool {
-	if equalNumbers(expected, got) || expected == "NaN" && got == "NaN" {
+	if sameNumber(expected, got) {
 		return true
 	}
 	if !isFloat(expected) {

@@ -28,12 +28,31 @@ func TestLinesModeFreesWhiteSpaceInsideALine(t *testing.T) {
 	}
 }
 
+func TestLinesModeGrantsNoTolerance(t *testing.T) {
+	for _, tt := range []struct {
+		expected, got string
+		same          bool
+	}{
+		{"0.3", "0.30000000000000004", false},
+		{"[1.0, NaN]", "[1, NaN]", true},
+		{"1", "true", false},
+		{"123456789012345678901", "123456789012345678902", false},
+	} {
+		if diff := diffValues(tt.expected, tt.got, valueRuleOf(Lines, nil)); (diff == "") != tt.same {
+			t.Errorf("expected %s, got %s: %q", tt.expected, tt.got, diff)
+		}
+	}
+}
+
 func TestFunctionsOfTheProgramAreCalledWithoutAClass(t *testing.T) {
 	exec := always(sandbox.Result{Status: sandbox.OK, Value: []byte("NaN")})
-	task := Task{Method: "f", Function: true, Tests: []Test{{Input: "[NaN, -Infinity]", Output: "NaN"}}}
+	task := Task{Method: "f", Function: true, Plain: true, Tests: []Test{{Input: "[NaN, -Infinity]", Output: "NaN"}}}
 	report, err := New(exec).Judge(t.Context(), "code", task)
 	if err != nil || report.Verdict != sandbox.AC {
 		t.Fatalf("got %v, %v", report, err)
+	}
+	if exec.jobs[0].Prelude {
+		t.Error("a plain program got the prelude")
 	}
 	if call := exec.jobs[0].Call; call.Class != "" || call.Method != "f" || len(call.Args) != 1 {
 		t.Errorf("got call %+v", call)

@@ -15,7 +15,7 @@ type Mode string
 const (
 	Published Mode = "published" // LiveCodeBench's rule to the letter
 	Strict    Mode = "strict"    // the same without its oddities
-	Lines     Mode = "lines"     // strict, with white space inside a line free
+	Lines     Mode = "lines"     // strict, with white space inside a line free and no tolerance
 	Tokens    Mode = "tokens"    // split at white space
 )
 
@@ -31,6 +31,8 @@ type Task struct {
 	Language string // "python"
 	Method   string // functional: method name of class Solution; "" for stdin programs
 	Function bool   // Method is a function of the program itself, not of class Solution
+	// Plain runs the program as it is, without LiveCodeBench's prelude.
+	Plain bool
 	Tests    []Test
 	Mode     Mode
 	Checker  *Checker // nil: Mode decides

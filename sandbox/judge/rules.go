@@ -14,14 +14,14 @@ func activeChecker(task Task) *Checker {
 	return task.Checker
 }
 
-// checkRules refuses a mode or checker that no rule stands behind.
-func checkRules(task Task) error {
-	switch task.Mode {
+// CheckRules refuses a mode or checker that no rule stands behind.
+func (t Task) CheckRules() error {
+	switch t.Mode {
 	case Published, Strict, Lines, Tokens, "":
 	default:
-		return fmt.Errorf("comparison mode %q is none of published, strict, lines, tokens", task.Mode)
+		return fmt.Errorf("comparison mode %q is none of published, strict, lines, tokens", t.Mode)
 	}
-	if checker := activeChecker(task); checker != nil {
+	if checker := activeChecker(t); checker != nil {
 		return checker.Validate()
 	}
 	return nil

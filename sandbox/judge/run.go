@@ -47,7 +47,7 @@ func (j *Judge) Judge(ctx context.Context, code string, task Task) (Report, erro
 	if bad := invalid(task); bad != nil {
 		return Report{Verdict: sandbox.InvalidTask, Tests: []TestResult{*bad}}, nil
 	}
-	if err := checkRules(task); err != nil {
+	if err := task.CheckRules(); err != nil {
 		return Report{}, fmt.Errorf("judge %s: %w", task.ID, err)
 	}
 	run := j.runAll

@@ -134,11 +134,16 @@ func (e *evaluation) judge(ctx context.Context, i int) (row *testResponse, spent
 	return &r, result.Run.Wall, nil
 }
 
+// task is how case c is judged. LiveCodeBench's imports are for methods of its
+// class Solution; other programs bring their own, and a name of theirs that is
+// missing must not be found among ours.
 func (e *evaluation) task(c *testCase) judge.Task {
+	method := c.kind == functionCall && solutionClass.MatchString(e.code)
 	return judge.Task{
 		Language:    e.config.language,
 		Method:      c.fn,
-		Function:    !solutionClass.MatchString(e.code),
+		Function:    !method,
+		Plain:       !method,
 		Mode:        e.config.extra.mode,
 		Checker:     e.config.extra.checker,
 		Limits:      e.service.limits(e.config.runTime, e.config.memory),
