@@ -1,0 +1,115 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// batchBytes is about how much text a batch holds; a longer row is a batch of
+// its own.
+const batchBytes = 2 << 20
+
+// Set is an opened source: chunks to be read one by one, several at a time if
+// need be. A chunk is a row group of a parquet file, or a whole JSONL file.
+type Set struct {
+	Files  []string
+	chunks []chunk
+	opened []*os.File
+}
+
+type chunk struct {
+	file    string
+	columns []string
+	group   parquet.RowGroup // nil: JSONL
+	fields  []int            // leaf columns of group, in the order of columns
+}
+
+// Open opens files that have these columns, which must hold text.
+func Open(files, columns []string) (_ *Set, err error) {
+	s := &Set{Files: files}
+	defer func() {
+		if err != nil {
+			// The first failure is the one to report.
+			_ = s.Close()
+		}
+	}()
+	for _, name := range files {
+		if isLines(name) {
+			s.chunks = append(s.chunks, chunk{file: name, columns: columns})
+		} else if err = s.openParquet(name, columns); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return s, nil
+}
+
+func (s *Set) openParquet(name string, columns []string) error {
+	file, parsed, err := OpenParquet(name)
+	if err != nil {
+		return err
+	}
+	s.opened = append(s.opened, file)
+	fields, err := textColumns(parsed.Schema(), columns)
+	if err != nil {
+		return err
+	}
+	for _, group := range parsed.RowGroups() {
+		s.chunks = append(s.chunks, chunk{file: name, columns: columns, group: group, fields: fields})
+	}
+	return nil
+}
+
+// Chunks is the number of chunks.
+func (s *Set) Chunks() int { return len(s.chunks) }
+
+// Read gives a chunk's rows to use, batch by batch. A batch stays valid.
+func (s *Set) Read(ctx context.Context, index int, use func(*Batch) error) error {
+	c := s.chunks[index]
+	emit := func(b *Batch) error {
+		b.Chunk, b.name, b.columns, b.wanted = index, c.file, len(c.columns), c.columns
+		return use(b)
+	}
+	var err error
+	if c.group == nil {
+		err = readLines(ctx, c.file, emit)
+	} else {
+		err = Guard(func() error { return readGroup(ctx, c, emit) })
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %w", c.file, err)
+	}
+	return nil
+}
+
+// Close closes the files.
+func (s *Set) Close() error {
+	var errs []error
+	for _, f := range s.opened {
+		errs = append(errs, f.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Guard turns a panic of the parquet library on a damaged file into an error.
+func Guard(read func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			buf := make([]byte, 4<<10)
+			err = &DamagedError{Cause: fmt.Sprint(r), Stack: string(buf[:runtime.Stack(buf, false)])}
+		}
+	}()
+	return read()
+}
+
+// DamagedError is a parquet file that the library could not make sense of.
+type DamagedError struct {
+	Cause string
+	Stack string // for a log
+}
+
+func (e *DamagedError) Error() string { return "damaged parquet file: " + e.Cause }
