@@ -15,21 +15,23 @@ const stderrKeep = 32 << 10
 
 // channels are a running job's streams, as seen from outside.
 type channels struct {
-	theirs [5]int // stdin, stdout, stderr, result, payload; in the order of the wire
-	ours   [3]*os.File
-	stdout capped
-	stderr headTail
-	result capped
-	over   chan struct{} // closed when stdout or the result passes its limit
+	theirs  [6]int // stdin, stdout, stderr, result, payload, fetched; in the order of the wire
+	ours    [4]*os.File
+	stdout  capped
+	stderr  headTail
+	result  capped
+	fetched capped
+	over    chan struct{} // closed when one of the capped passes its limit
 	tell   sync.Once
 	done   sync.WaitGroup
 }
 
 // openChannels makes the streams of a job.
 func openChannels(job *Job) (*channels, error) {
-	c := &channels{theirs: [5]int{-1, -1, -1, -1, -1}, over: make(chan struct{})}
+	c := &channels{theirs: [6]int{-1, -1, -1, -1, -1, -1}, over: make(chan struct{})}
 	c.stdout.limit = job.Limits.Output
 	c.result.limit = job.Limits.Output + tokenLength + 1
+	c.fetched.limit = fetchLimit
 	if err := c.open(job); err != nil {
 		return nil, errors.Join(err, c.closeTheirs(), c.closeOurs())
 	}
@@ -47,17 +49,31 @@ func (c *channels) open(job *Job) (err error) {
 	if c.theirs[4], err = sealed("job", data); err != nil {
 		return err
 	}
-	for i := range c.ours {
+	for i := range 3 {
 		if c.ours[i], c.theirs[i+1], err = outputPipe(); err != nil {
 			return err
 		}
 	}
-	return nil
+	if len(job.Fetch) > 0 {
+		c.ours[3], c.theirs[5], err = outputPipe()
+	}
+	return err
+}
+
+// given are the descriptors that go to the lane.
+func (c *channels) given() []int {
+	if c.theirs[5] < 0 {
+		return c.theirs[:5]
+	}
+	return c.theirs[:]
 }
 
 // listen reads the program's output until all its writers are gone.
 func (c *channels) listen() {
-	for i, sink := range []io.Writer{&c.stdout, &c.stderr, &c.result} {
+	for i, sink := range []io.Writer{&c.stdout, &c.stderr, &c.result, &c.fetched} {
+		if c.ours[i] == nil {
+			continue
+		}
 		c.done.Go(func() {
 			// The only read error is one that Close causes; a full sink ends
 			// the copy, and the job with it.

@@ -26,11 +26,26 @@ type Job struct {
 	Code    []byte
 	Stdin   []byte
 	Files   map[string][]byte // by path below the working directory
-	Fetch   []string          // files to bring back, by path below the working directory
+	// Fetch names files to bring back, by path below the working directory. A
+	// path that ends in / stands for all files of that directory, which is made
+	// before the program starts.
+	Fetch   []string
 	Args    []string
 	Call    *Call
 	Prelude bool
 	Limits  Limits
+	Exec    *Exec // nil: Code is Python for the lane's warm interpreter
+}
+
+// Exec runs a program of the jail's file system instead of Python code. The
+// job's files are executable for it.
+type Exec struct {
+	Argv  []string
+	Env   []string // NAME=VALUE, besides the jail's own
+	Stack int64    // bytes of the main thread's stack
+	// Sparse is for run-time systems that map far more than they use: their
+	// address space is never limited.
+	Sparse bool
 }
 
 // Call names the function whose value is wanted.

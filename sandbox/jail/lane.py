@@ -7,10 +7,12 @@ and ctypes only where capabilities must be dropped by hand.
 
 Wire (one SEQPACKET message each way):
   request  JSON {"token", "uid", "gid", "rlimits": [[name, soft, hard]], "dropcaps"}
-           + five descriptors: stdin, stdout, stderr, result, payload
+           + descriptors: stdin, stdout, stderr, result, payload, and a pipe for
+           files where some are to be fetched
   reply    "STATUS MICROSECONDS KIBIBYTES CLEAN": wait status, CPU time of all
            that was reaped, peak resident set, 1 if nothing was left behind
 The payload is one JSON line and then raw bytes: the program, files, arguments.
+Fetched files go back as "SIZE NAME", a zero byte, and the bytes of each.
 
 The next job's child is forked before its request comes and reads it itself. So
 the parent's memory stays as it was: addresses, and with them the order of sets
@@ -157,9 +159,10 @@ def enter(request, fds):
     """
     result = os.dup2(fds[3], TOP, inheritable=False)
     payload = os.dup2(fds[4], TOP - 1, inheritable=False)
+    fetched = os.dup2(fds[5], TOP - 2, inheritable=False) if len(fds) > 5 else None
     for i in range(3):
         os.dup2(fds[i], i, inheritable=True)
-    os.closerange(3, TOP - 1)
+    os.closerange(3, TOP - 2 if fetched else TOP - 1)
     os.setsid()
     os.umask(0o022)
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -171,7 +174,7 @@ def enter(request, fds):
         os.setresuid(request["uid"], request["uid"], request["uid"])
     if request["dropcaps"]:
         drop_capabilities()
-    return result, payload
+    return result, payload, fetched
 
 
 def read_payload(fd):
@@ -204,8 +207,13 @@ def open_stdio():
 def place_files(head, parts):
     """Write the program and its files; split off the call's arguments."""
     names = [MAIN] + [os.path.join(WORK, name) for name in head["files"]]
+    mode = 0o755 if head["argv"] else 0o644
     for name, data in zip(names, parts):
-        fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        if name is MAIN and head["argv"]:
+            continue
+        if name.count("/") > MAIN.count("/"):
+            os.makedirs(os.path.dirname(name), exist_ok=True)
+        fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         write_all(fd, data)
         os.close(fd)
     return parts[0], parts[len(names):]
@@ -289,9 +297,83 @@ def call(space, target, arguments):
     return method(*arguments)
 
 
+def execute(head, report):
+    """Become another program; a failure to is ours."""
+    env = dict(os.environ)
+    env.update(entry.split("=", 1) for entry in head["env"] or ())
+    hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
+    soft = head["stack"] if hard < 0 else min(head["stack"], hard)
+    resource.setrlimit(resource.RLIMIT_STACK, (soft, hard))
+    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)  # as a shell leaves them
+    try:
+        os.execve(head["argv"][0], head["argv"], env)
+    except OSError as error:
+        report(b"i", ("%s cannot be started: %s" % (head["argv"][0], error.strerror)).encode())
+    exit_now(1)
+
+
+def wanted_files(name):
+    """The paths that an entry of the fetch list stands for."""
+    if not name.endswith("/"):
+        return [name]
+    found = []
+    for entry in sorted(os.scandir(os.path.join(WORK, name)), key=lambda e: e.name):
+        path = name + entry.name
+        found += wanted_files(path + "/") if entry.is_dir(follow_symlinks=False) else [path]
+    return found
+
+
+def send_file(name, sink):
+    """Send one file if it is a regular one, whatever lies at its name by now."""
+    try:
+        fd = os.open(os.path.join(WORK, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return
+    info = os.fstat(fd)
+    if info.st_mode & 0o170000 == 0o100000:
+        write_all(sink, b"%d %s\0" % (info.st_size, os.fsencode(name)))
+        left = info.st_size
+        while left > 0:
+            data = os.read(fd, min(left, 1 << 20))
+            if not data:
+                return  # somebody shrank it; the list ends here
+            write_all(sink, data)
+            left -= len(data)
+    os.close(fd)
+
+
+def fork_to_fetch(names, sink):
+    """Continue in a child; the parent waits for it, sends its files, and ends
+    the same way. It runs under the program's own uid, so the program gains
+    nothing by meddling with it."""
+    for name in names:
+        if name.endswith("/"):
+            os.makedirs(os.path.join(WORK, name), exist_ok=True)
+    pid = os.fork()
+    if pid == 0:
+        os.close(sink)
+        return
+    status = os.waitpid(pid, 0)[1]
+    for name in names:
+        try:
+            for path in wanted_files(name):
+                send_file(path, sink)
+        except OSError:
+            pass  # the program removed the directory
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        if number != signal.SIGKILL:
+            signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+    exit_now(os.WEXITSTATUS(status))
+
+
 def run(head, parts, report):
     """Run the program, and the call if one is asked for; return the exit code."""
     source, raw = place_files(head, parts)
+    if head["argv"]:
+        execute(head, report)
     target = head["call"]
     try:
         arguments = [json.loads(text) for text in raw]
@@ -333,11 +415,13 @@ def child(control):
     control.detach()
     report = make_report(fds[3], request["token"])
     try:
-        result, payload = enter(request, fds)
+        result, payload, fetched = enter(request, fds)
         report = make_report(result, request["token"])
         os.chdir(WORK)
         sys.set_int_max_str_digits(0)
         head, parts = read_payload(payload)
+        if fetched is not None:
+            fork_to_fetch(head["fetch"], fetched)
         open_stdio()
     except BaseException as error:
         report(b"i", ("the job could not be set up: %r" % error).encode())

@@ -24,7 +24,7 @@ var ErrPython = errors.New("the Python interpreter does not work in the sandbox"
 type Python struct {
 	Path    string   `json:"path"` // the real binary, no launcher script
 	Version string   `json:"version"`
-	Dirs    []string `json:"dirs"` // installation directories
+	Dirs    []string `json:"dirs"` // installation directories, shown to programs
 	Ctypes  bool     `json:"ctypes"`
 	Old     bool     `json:"old"` // too old to run lanes
 }
@@ -124,6 +124,10 @@ func (p *Python) mountPoint() string {
 	}
 	return "/tmp"
 }
+
+// Show makes more host paths visible to programs, such as the directory of a
+// compiler. It must be called before lanes start.
+func (p *Python) Show(paths ...string) { p.Dirs = append(p.Dirs, paths...) }
 
 // within says whether path is dir or lies below it.
 func within(path, dir string) bool {

@@ -11,7 +11,8 @@ const addressOverhead = 256 << 20
 
 // rlimits are the limits of one process. They stand behind the control group
 // where there is one, and in for it where there is none.
-func (t Tier) rlimits(l *Limits) []rlimit {
+func (t Tier) rlimits(job *Job) []rlimit {
+	l := &job.Limits
 	seconds := int64((l.CPU+time.Second-1)/time.Second) + 1
 	limits := []rlimit{
 		{"RLIMIT_CPU", seconds, seconds + 1},
@@ -20,7 +21,8 @@ func (t Tier) rlimits(l *Limits) []rlimit {
 		{"RLIMIT_NPROC", int64(l.Processes) + 1, int64(l.Processes) + 1},
 		{"RLIMIT_MSGQUEUE", 0, 0},
 	}
-	if !t.grouped() || l.AddressSpace {
+	sparse := job.Exec != nil && job.Exec.Sparse
+	if !sparse && (!t.grouped() || l.AddressSpace) {
 		limits = append(limits, rlimit{"RLIMIT_AS", l.Memory + addressOverhead, l.Memory + addressOverhead})
 	}
 	return limits

@@ -44,7 +44,7 @@ func (l *lane) run(ctx context.Context, tier Tier, job *Job) (out Outcome, clean
 func (l *lane) send(tier Tier, job *Job, token string, ch *channels) error {
 	req := request{
 		Token:    token,
-		RLimits:  tier.rlimits(&job.Limits),
+		RLimits:  tier.rlimits(job),
 		DropCaps: tier == T2,
 	}
 	if tier.privileged() {
@@ -55,7 +55,7 @@ func (l *lane) send(tier Tier, job *Job, token string, ch *channels) error {
 	if err != nil {
 		return fmt.Errorf("write request: %w", err)
 	}
-	if _, _, err := l.control.WriteMsgUnix(msg, unix.UnixRights(ch.theirs[:]...), nil); err != nil {
+	if _, _, err := l.control.WriteMsgUnix(msg, unix.UnixRights(ch.given()...), nil); err != nil {
 		return fmt.Errorf("send job to lane: %w", err)
 	}
 	return nil
@@ -113,6 +113,7 @@ func (l *lane) outcome(ctx context.Context, m *meter, end *ending, ch *channels,
 	if err := out.read(ch.result.data, token); err != nil {
 		return Outcome{}, false, err
 	}
+	out.Files = fetched(ch.fetched.data)
 	if out.Stop == NotStopped && ch.exceeded() {
 		out.Stop = StopOutput // it ended before it could be stopped
 	}

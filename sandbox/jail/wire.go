@@ -60,20 +60,33 @@ type payloadHead struct {
 	Args    []string `json:"args"`
 	Call    *Call    `json:"call"`
 	Prelude bool     `json:"prelude"`
+	Fetch   []string `json:"fetch"`
+	Argv    []string `json:"argv"` // nil: run the program in the warm interpreter
+	Env     []string `json:"env"`
+	Stack   int64    `json:"stack"`
 }
 
 // payload writes a job for the lane's child.
 func payload(job *Job) ([]byte, error) {
-	head := payloadHead{Call: job.Call, Prelude: job.Prelude, Args: job.Args, Files: []string{}}
+	head := payloadHead{Call: job.Call, Prelude: job.Prelude, Args: job.Args, Fetch: job.Fetch, Files: []string{}}
 	if head.Args == nil {
 		head.Args = []string{}
 	}
+	if job.Exec != nil {
+		head.Argv = slices.Concat(job.Exec.Argv, job.Args)
+		head.Env, head.Stack = job.Exec.Env, job.Exec.Stack
+	}
 	parts := [][]byte{job.Code}
 	for name := range job.Files {
-		if name != filepath.Base(name) || name == "." || name == ".." || name == "main.py" {
-			return nil, fmt.Errorf("job file %q: not a plain file name", name)
+		if !filepath.IsLocal(name) || name != filepath.Clean(name) || name == "." || job.Exec == nil && name == "main.py" {
+			return nil, fmt.Errorf("job file %q: not a free path below the working directory", name)
 		}
 		head.Files = append(head.Files, name)
+	}
+	for _, name := range head.Fetch {
+		if !filepath.IsLocal(name) {
+			return nil, fmt.Errorf("file to fetch %q: not a path below the working directory", name)
+		}
 	}
 	slices.Sort(head.Files)
 	for _, name := range head.Files {
