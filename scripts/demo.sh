@@ -10,4 +10,4 @@ SmolLM2-135M is a very small model: it solves little and rarely calls its tool.
 The path is the real one: the same command runs a Qwen3 folder or a server.
 TEXT
 set -x
-bin/cr eval livecodebench --n 4 --data bundled --limit 5 --model "$model" --max-tokens 700 --max-turns 4 --out "$out"
+bin/cr eval livecodebench --n 4 --data bundled --limit 8 --model "$model" --max-tokens 500 --max-turns 4 --out "$out"
