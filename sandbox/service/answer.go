@@ -227,9 +227,8 @@ func middleCut(s string) string {
 	}
 	runes := []rune(s)
 	const dots = "..."
-	head := (shownCase - len(dots)) / 2
-	tail := shownCase - len(dots) - head
-	return string(runes[:head]) + dots + string(runes[len(runes)-tail:])
+	const end = (shownCase - len(dots)) / 2
+	return string(runes[:end]) + dots + string(runes[len(runes)-end:])
 }
 
 // boundOutputs cuts the outputs of late rows when all of them together would
