@@ -50,6 +50,7 @@ SCRATCH = sys.argv[1:]  # the writable places, all emptied after a job
 WORK = SCRATCH[0]
 MAIN = WORK + "/main.py"
 FIXTURES = {}
+STREAMS = []  # the job's standard output and error, as they were made
 CONTROL = 3
 TOP = 255  # the highest descriptor a job may have
 
@@ -202,6 +203,7 @@ def open_stdio():
     sys.stdin = sys.__stdin__ = stream(0, "rb", "<stdin>", "surrogateescape")
     sys.stdout = sys.__stdout__ = stream(1, "wb", "<stdout>", "surrogateescape")
     sys.stderr = sys.__stderr__ = stream(2, "wb", "<stderr>", "backslashreplace")
+    STREAMS.extend((sys.stdout, sys.stderr))
 
 
 def place_files(head, parts):
@@ -247,7 +249,21 @@ def finish(code):
                 stream.flush()
         except BaseException:
             code = code or 120
+    flush_forgotten()
     exit_now(code)
+
+
+def flush_forgotten():
+    """Flush what the interpreter would as it destroys the objects: the first
+    streams, if the program put others in their place, and files it left open."""
+    left = list(STREAMS)
+    main = sys.modules.get("__main__")
+    left += [v for v in list(getattr(main, "__dict__", {}).values()) if isinstance(v, io.IOBase)]
+    for stream in left:
+        try:
+            stream.flush()
+        except BaseException:
+            pass  # closed, or not ours to say
 
 
 def exit_code(error):
