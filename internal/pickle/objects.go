@@ -12,7 +12,8 @@ func (m *machine) object(op byte) error {
 		return m.globalByLines()
 	case opStackGlobal:
 		return m.globalByStack()
-	case opReduce:
+	case opReduce, opNewObj:
+		// cls.__new__(cls, *args) is a call as far as a constructor can tell.
 		return m.reduce()
 	case opBuild:
 		return m.build()

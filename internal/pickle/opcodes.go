@@ -34,6 +34,7 @@ const (
 	opEmptyList      = ']'
 	opEmptyDict      = '}'
 	opProto          = 0x80
+	opNewObj         = 0x81
 	opTuple1         = 0x85
 	opTuple2         = 0x86
 	opTuple3         = 0x87
@@ -85,7 +86,7 @@ func (m *machine) step(op byte) error {
 		return m.text(op)
 	case opMemoize, opBinPut, opLongBinPut, opBinGet, opLongBinGet:
 		return m.memory(op)
-	case opGlobal, opStackGlobal, opReduce, opBuild, opBinPersID:
+	case opGlobal, opStackGlobal, opReduce, opNewObj, opBuild, opBinPersID:
 		return m.object(op)
 	default:
 		return m.container(op)

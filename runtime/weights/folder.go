@@ -12,20 +12,21 @@ import (
 
 // The files of the Hugging Face layout.
 const (
-	singleFile = "model.safetensors"
-	indexFile  = "model.safetensors.index.json"
+	singleFile     = "model.safetensors"
+	indexFile      = "model.safetensors.index.json"
+	torchFile      = "pytorch_model.bin"
+	torchIndexFile = "pytorch_model.bin.index.json"
 )
 
 // jsonLimit bounds the JSON files beside the weights; real ones stay below 2 MB.
 const jsonLimit = 64 << 20
 
-// openFolder prefers a single file over an index, as transformers does.
+// openFolder prefers a single file over an index, as transformers does, and
+// safetensors over torch's pickles.
 func (c *Checkpoint) openFolder() error {
-	load := c.loadIndex
-	if _, err := os.Stat(filepath.Join(c.path, singleFile)); err == nil {
-		load = func() error { return c.loadShard(singleFile, nil) }
-	} else if _, err := os.Stat(filepath.Join(c.path, indexFile)); err != nil {
-		return c.withoutWeights()
+	load := c.loader()
+	if load == nil {
+		return fmt.Errorf("no %s and no %s in the folder", singleFile, indexFile)
 	}
 	config, err := readFolderConfig(c.path)
 	if err != nil {
@@ -41,18 +42,27 @@ func (c *Checkpoint) openFolder() error {
 	return c.resolveTie()
 }
 
-// withoutWeights explains a folder that has no safetensors.
-func (c *Checkpoint) withoutWeights() error {
-	for _, old := range []string{"pytorch_model.bin", "pytorch_model.bin.index.json"} {
-		if _, err := os.Stat(filepath.Join(c.path, old)); err == nil {
-			return fmt.Errorf("only torch pickles (%s), not supported yet: save the model as safetensors", old)
-		}
+// loader returns how the folder's weights are read; nil where there are none.
+func (c *Checkpoint) loader() func() error {
+	here := func(name string) bool {
+		_, err := os.Stat(filepath.Join(c.path, name))
+		return err == nil
 	}
-	return fmt.Errorf("no %s and no %s in the folder", singleFile, indexFile)
+	switch {
+	case here(singleFile):
+		return func() error { return c.loadShard(singleFile, nil) }
+	case here(indexFile):
+		return func() error { return c.loadIndex(indexFile) }
+	case here(torchFile):
+		return func() error { return c.loadShard(torchFile, nil) }
+	case here(torchIndexFile):
+		return func() error { return c.loadIndex(torchIndexFile) }
+	}
+	return nil
 }
 
 // loadIndex loads the tensors that the index lists, each from its shard alone.
-func (c *Checkpoint) loadIndex() error {
+func (c *Checkpoint) loadIndex(indexFile string) error {
 	var index struct {
 		WeightMap map[string]string `json:"weight_map"`
 	}
@@ -62,7 +72,7 @@ func (c *Checkpoint) loadIndex() error {
 	if len(index.WeightMap) == 0 {
 		return fmt.Errorf("%s: %w", indexFile, corrupt("no weight_map"))
 	}
-	shards, err := c.shardsPresent(index.WeightMap)
+	shards, err := c.shardsPresent(indexFile, index.WeightMap)
 	if err != nil {
 		return err
 	}
@@ -76,7 +86,7 @@ func (c *Checkpoint) loadIndex() error {
 
 // shardsPresent returns the sorted shard names, after checking that each is a
 // plain name and a file of the folder.
-func (c *Checkpoint) shardsPresent(weightMap map[string]string) ([]string, error) {
+func (c *Checkpoint) shardsPresent(indexFile string, weightMap map[string]string) ([]string, error) {
 	var shards []string
 	for _, shard := range weightMap {
 		shards = append(shards, shard)
@@ -101,7 +111,7 @@ func (c *Checkpoint) loadShard(file string, weightMap map[string]string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	tensors, err := parseSafetensors(data)
+	tensors, err := parseWeights(file, data)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
@@ -115,6 +125,14 @@ func (c *Checkpoint) loadShard(file string, weightMap map[string]string) error {
 		}
 	}
 	return nil
+}
+
+// parseWeights reads a file of tensors by the format that its name tells.
+func parseWeights(file string, data []byte) ([]stored, error) {
+	if filepath.Ext(file) == ".bin" {
+		return parseTorch(data)
+	}
+	return parseSafetensors(data)
 }
 
 // checkIndexed verifies that every tensor came from the shard the index names.

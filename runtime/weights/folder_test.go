@@ -88,10 +88,10 @@ func TestFolderRefusals(t *testing.T) {
 			q := NamedTensor{"model.layers.0.self_attn.q_proj.weight", filled("", 1).Host}
 			writeShard(t, dir, singleFile, filled(embeddings, 1), filled(outputHead, 1), q)
 		}, nil, new(*ShapeError), "self_attn.q_proj.weight has shape [4 8], the configuration asks for [8 8]"},
-		{"only pickles", func(dir string) {
+		{"a pickle that is none", func(dir string) {
 			remove(t, dir, indexFile)
 			writeFile(t, filepath.Join(dir, "pytorch_model.bin"), "")
-		}, nil, nil, "save the model as safetensors"},
+		}, ErrCorrupt, nil, "pytorch_model.bin: corrupt weight file: not a torch file"},
 		{"no weights", func(dir string) { remove(t, dir, indexFile) }, nil, nil, "no model.safetensors and no"},
 	}
 	for _, c := range cases {

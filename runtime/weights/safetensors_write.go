@@ -24,8 +24,32 @@ type NamedTensor struct {
 // every tensor aligned, then by name. Quantised types are an
 // [UnsupportedTypeError], a repeated name a [DuplicateTensorError].
 func WriteSafetensors(path string, tensors []NamedTensor) error {
-	ordered := slices.Clone(tensors)
-	slices.SortStableFunc(ordered, func(a, b NamedTensor) int {
+	sources := make([]source, len(tensors))
+	for i, t := range tensors {
+		sources[i] = source{Name: t.Name, DType: t.DType, Shape: t.Shape, write: func(w io.Writer) error {
+			if want := t.DType.Bytes(product(t.Shape)); want != len(t.Data) {
+				return fmt.Errorf("tensor %s: %s%v in %d bytes", t.Name, t.DType, t.Shape, len(t.Data))
+			}
+			_, err := w.Write(t.Data)
+			return err
+		}}
+	}
+	return writeSafetensors(path, sources)
+}
+
+// source is a tensor whose bytes are made while they are written.
+type source struct {
+	Name  string
+	DType tensor.DType
+	Shape []int
+	write func(io.Writer) error // DType.Bytes of Shape's product, no more and no fewer
+}
+
+func (s source) bytes() int { return s.DType.Bytes(product(s.Shape)) }
+
+func writeSafetensors(path string, sources []source) error {
+	ordered := slices.Clone(sources)
+	slices.SortStableFunc(ordered, func(a, b source) int {
 		return cmp.Or(cmp.Compare(elementSize(b.DType), elementSize(a.DType)), cmp.Compare(a.Name, b.Name))
 	})
 	header, err := safetensorsHeader(ordered)
@@ -37,7 +61,7 @@ func WriteSafetensors(path string, tensors []NamedTensor) error {
 			return err
 		}
 		for _, t := range ordered {
-			if _, err := w.Write(t.Data); err != nil {
+			if err := t.write(w); err != nil {
 				return err
 			}
 		}
@@ -53,7 +77,7 @@ func elementSize(d tensor.DType) int {
 // safetensorsHeader returns the length and the JSON header, padded with spaces
 // to a multiple of eight. Its metadata says "pt", without which older versions
 // of transformers refuse a file.
-func safetensorsHeader(tensors []NamedTensor) ([]byte, error) {
+func safetensorsHeader(tensors []source) ([]byte, error) {
 	header := bytes.NewBufferString(`{"__metadata__":{"format":"pt"}`)
 	seen := map[string]bool{}
 	offset := uint64(0)
@@ -84,19 +108,14 @@ func safetensorsHeader(tensors []NamedTensor) ([]byte, error) {
 	return append(binary.LittleEndian.AppendUint64(nil, uint64(header.Len())), header.Bytes()...), nil
 }
 
-func newSafetensorsEntry(t NamedTensor, offset uint64) (safetensorsEntry, error) {
+func newSafetensorsEntry(t source, offset uint64) (safetensorsEntry, error) {
 	block, size := t.DType.Block()
 	if block != 1 || size == 0 {
 		return safetensorsEntry{}, &UnsupportedTypeError{Tensor: t.Name, Type: t.DType.String()}
 	}
-	entry := safetensorsEntry{DType: t.DType.String(), Shape: []uint64{}, Offsets: []uint64{offset, offset + uint64(len(t.Data))}}
-	elements := 1
+	entry := safetensorsEntry{DType: t.DType.String(), Shape: []uint64{}, Offsets: []uint64{offset, offset + uint64(t.bytes())}}
 	for _, d := range t.Shape {
 		entry.Shape = append(entry.Shape, uint64(d))
-		elements *= d
-	}
-	if elements*size != len(t.Data) {
-		return safetensorsEntry{}, fmt.Errorf("tensor %s: %s%v in %d bytes", t.Name, t.DType, t.Shape, len(t.Data))
 	}
 	return entry, nil
 }
