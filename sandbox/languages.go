@@ -5,54 +5,42 @@ import (
 	"strings"
 
 	"github.com/coderl/cr/sandbox/jail"
+	"github.com/coderl/cr/sandbox/lang"
 )
 
 // LanguageError says that programs in a language cannot run here. It is our
 // shortcoming, never the program's.
 type LanguageError struct {
 	Language string
+	Install  string // what would help; "" for a language that nothing helps
+	Reason   error
 }
 
 func (e *LanguageError) Error() string {
-	return fmt.Sprintf("language %q is not available here; available: %s",
-		e.Language, strings.Join(Languages(), ", "))
+	if e.Install == "" {
+		return fmt.Sprintf("language %q is none of %s", e.Language, strings.Join(Languages(), ", "))
+	}
+	return fmt.Sprintf("language %q is not available here: install %s (%v)", e.Language, e.Install, e.Reason)
 }
 
-// language is how programs of one language run.
-type language struct {
-	name    string
-	aliases []string
-}
+// Unwrap is the reason.
+func (e *LanguageError) Unwrap() error { return e.Reason }
 
-// languages is the table of all that can run, in the order of Languages.
-var languages = [...]language{
-	{name: "python", aliases: []string{"python3", "py"}},
-}
-
-// Languages lists the names of the languages that can run.
+// Languages lists the names of the languages that the sandbox knows, whether or
+// not their tool chains are here; see [Local.Toolchains].
 func Languages() []string {
-	names := make([]string, len(languages))
-	for i := range languages {
-		names[i] = languages[i].name
+	var names []string
+	for _, l := range lang.Table() {
+		names = append(names, l.Name)
 	}
 	return names
 }
 
-// lookUp finds a language by name or alias, whatever the case.
-func lookUp(name string) (*language, error) {
-	for i := range languages {
-		l := &languages[i]
-		for _, known := range append([]string{l.name}, l.aliases...) {
-			if strings.EqualFold(name, known) {
-				return l, nil
-			}
-		}
-	}
-	return nil, &LanguageError{Language: name}
-}
+// LanguageOf names the language of a file by its ending, "" if none is known.
+func LanguageOf(file string) string { return lang.OfFile(file) }
 
-// prepare translates a job for the jail.
-func (*language) prepare(job *Job, limits Limits) jail.Job {
+// prepare translates a Python job for the jail.
+func prepare(job *Job, limits Limits) jail.Job {
 	j := jail.Job{
 		Code:    []byte(job.Code),
 		Stdin:   job.Stdin,
@@ -64,6 +52,9 @@ func (*language) prepare(job *Job, limits Limits) jail.Job {
 	}
 	if job.Call != nil {
 		j.Call = &jail.Call{Class: job.Call.Class, Method: job.Call.Method, Args: job.Call.Args}
+	}
+	if c := job.Check; c != nil {
+		j.Check = &jail.Check{Tests: c.Tests, Entry: c.Entry, Setup: c.Setup, Main: c.Main, Together: c.Together}
 	}
 	return j
 }

@@ -2,10 +2,15 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 
+	"github.com/coderl/cr/sandbox/build"
 	"github.com/coderl/cr/sandbox/jail"
+	"github.com/coderl/cr/sandbox/lang"
 )
 
 // LocalOptions configure the jail on this machine. Zero fields mean the
@@ -17,13 +22,19 @@ type LocalOptions struct {
 	// never weakens a host that can isolate.
 	Unsafe bool
 	Limits Limits // for jobs that name none; see DefaultLimits
+	// CacheDir keeps compiled programs, and what tool chains make once, from one
+	// process to the next; several may share it. Without one they last until
+	// Close.
+	CacheDir string
 }
 
 // Local runs jobs in a jail on this machine.
 type Local struct {
 	pool      *jail.Pool
+	tools     tools
 	limits    Limits
 	isolation Isolation
+	temporary string // cache directory of this Local alone, "" if it was given one
 }
 
 // NewLocal finds the strongest isolation that this host allows, by trying, and
@@ -37,33 +48,67 @@ func NewLocal(opts LocalOptions) (*Local, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start sandbox: %w", err)
 	}
-	pool, err := jail.Open(opts.Workers, python, opts.Unsafe)
-	if err != nil {
-		return nil, fmt.Errorf("start sandbox: %w", err)
+	l := &Local{limits: opts.Limits.or(DefaultLimits())}
+	if err := l.open(opts, python); err != nil {
+		return nil, errors.Join(fmt.Errorf("start sandbox: %w", err), l.removeTemporary())
 	}
-	return &Local{
-		pool:   pool,
-		limits: opts.Limits.or(DefaultLimits()),
-		isolation: Isolation{
-			Tier:        pool.Tier().String(),
-			Layers:      pool.Layers(),
-			Interpreter: python.Version,
-		},
-	}, nil
+	l.isolation = Isolation{
+		Tier:        l.pool.Tier().String(),
+		Layers:      l.pool.Layers(),
+		Interpreter: python.Version,
+	}
+	return l, nil
+}
+
+// open finds the tool chains and starts the lanes, which must show them.
+func (l *Local) open(opts LocalOptions, python *jail.Python) (err error) {
+	dir := opts.CacheDir
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "cr-built-"); err != nil {
+			return fmt.Errorf("make cache: %w", err)
+		}
+		l.temporary = dir
+	}
+	prepared := filepath.Join(dir, "prepared")
+	if err := os.MkdirAll(prepared, 0o755); err != nil {
+		return fmt.Errorf("make cache: %w", err)
+	}
+	if l.tools.cache, err = build.New(filepath.Join(dir, "built"), build.DefaultDisk, build.DefaultMemory); err != nil {
+		return err
+	}
+	l.tools.host = lang.NewHost(python.Path, prepared)
+	python.Show(l.tools.host.Dirs()...)
+	l.pool, err = jail.Open(opts.Workers, python, opts.Unsafe)
+	l.tools.pool = l.pool
+	return err
+}
+
+func (l *Local) removeTemporary() error {
+	if l.temporary == "" {
+		return nil
+	}
+	return os.RemoveAll(l.temporary)
 }
 
 // Run runs one job in the next free lane.
 func (l *Local) Run(ctx context.Context, job Job) (Result, error) {
-	language, err := lookUp(job.Language)
-	if err != nil {
-		return Result{}, err
+	language := lang.Find(job.Language)
+	if language == nil {
+		return Result{}, &LanguageError{Language: job.Language}
 	}
 	limits := job.Limits.or(l.limits)
-	out, err := l.pool.Run(ctx, language.prepare(&job, limits))
+	if !language.Warm() {
+		r, err := l.tools.run(ctx, language, &job, limits)
+		if err != nil {
+			return Result{}, fmt.Errorf("run %s program: %w", language.Name, err)
+		}
+		return r, nil
+	}
+	out, err := l.pool.Run(ctx, prepare(&job, limits))
 	if err != nil {
 		return Result{}, fmt.Errorf("run %s program: %w", job.Language, err)
 	}
-	return newResult(&out, &limits, job.Call != nil), nil
+	return newResult(&out, &limits, &job), nil
 }
 
 // Isolation says which layers hold.
@@ -71,7 +116,7 @@ func (l *Local) Isolation() Isolation { return l.isolation }
 
 // Close ends every running job and removes all traces.
 func (l *Local) Close() error {
-	if err := l.pool.Close(); err != nil {
+	if err := errors.Join(l.pool.Close(), l.removeTemporary()); err != nil {
 		return fmt.Errorf("close sandbox: %w", err)
 	}
 	return nil

@@ -34,6 +34,8 @@ type Job struct {
 	Code     string
 	Stdin    []byte
 	Call     *Call // nil: run the program as __main__
+	// Check runs test code on the program, in a process of its own; nil: none.
+	Check *Check
 	// Prelude gives the program LiveCodeBench's imports, a deep recursion limit
 	// and long integers, as published scores assume.
 	Prelude bool
@@ -52,6 +54,38 @@ type Call struct {
 	Method string            // method or function name
 	Args   []json.RawMessage // positional arguments, one JSON value each
 }
+
+// Check asks whether assertions about a program hold. The test code reaches the
+// program only by calls; arguments and values cross as data.
+type Check struct {
+	Tests string // asserts, or a function check(candidate) as HumanEval has it
+	Entry string // name of the function under test; "" for asserts that name it themselves
+	Setup string // trusted code for the tests to stand on, such as a HumanEval prompt
+	Main  bool   // run the program as __main__; otherwise as an imported module
+	// Together runs the tests in the program's own process. Tests that hand
+	// objects of their own to the program need it, and a program that sets out to
+	// can then fool them.
+	Together bool
+}
+
+// CheckResult is what came of a Check.
+type CheckResult struct {
+	Passed bool      `json:"passed"`
+	Kind   CheckKind `json:"kind"` // why not
+	Detail string    `json:"detail"`
+}
+
+// CheckKind says why a check did not pass.
+type CheckKind string
+
+// The kinds of failed checks.
+const (
+	CheckAssert CheckKind = "assert" // an assertion failed, or the test code on what it got
+	CheckError  CheckKind = "error"  // the program raised an exception
+	CheckExit   CheckKind = "exit"   // the program ended before the tests did
+	CheckTask   CheckKind = "task"   // the test code is at fault
+	CheckLive   CheckKind = "live"   // the test code needs Check.Together
+)
 
 // Limits bound a job. Zero fields mean the default.
 type Limits struct {
@@ -88,7 +122,9 @@ type Result struct {
 	Stderr   []byte // head and tail, cut in the middle when long
 	// Value is a Call's return value as JSON, nil if it never came back. NaN,
 	// Infinity and -Infinity stand for those numbers, as Python writes them.
-	Value  json.RawMessage
+	Value json.RawMessage
+	// Check is what came of Job.Check; nil if it came to no result.
+	Check  *CheckResult
 	CPU    time.Duration
 	Wall   time.Duration
 	Memory int64 // peak bytes

@@ -1,11 +1,15 @@
 package sandbox
 
-import "github.com/coderl/cr/sandbox/jail"
+import (
+	"encoding/json"
+
+	"github.com/coderl/cr/sandbox/jail"
+)
 
 // newResult decides how a run ended from the facts of the jail.
-func newResult(o *jail.Outcome, limits *Limits, call bool) Result {
+func newResult(o *jail.Outcome, limits *Limits, job *Job) Result {
 	r := Result{
-		Status:   status(o, limits, call),
+		Status:   status(o, limits, job.Call != nil || job.Check != nil),
 		ExitCode: o.ExitCode,
 		Signal:   o.Signal,
 		Stdout:   o.Stdout,
@@ -15,10 +19,23 @@ func newResult(o *jail.Outcome, limits *Limits, call bool) Result {
 		Memory:   o.Memory,
 		Files:    o.Files,
 	}
-	if r.Status == OK {
+	switch {
+	case r.Status != OK:
+	case job.Check != nil:
+		r.Check, r.Status = checkResult(o.Value)
+	default:
 		r.Value = o.Value
 	}
 	return r
+}
+
+// checkResult reads what a checker reported.
+func checkResult(value []byte) (*CheckResult, Status) {
+	var c CheckResult
+	if json.Unmarshal(value, &c) != nil || !c.Passed && c.Kind == "" {
+		return nil, RuntimeError
+	}
+	return &c, OK
 }
 
 // status ranks the facts. Memory comes before time, since a program that

@@ -35,7 +35,11 @@ func TestStatusRanksFacts(t *testing.T) {
 		{"forged value", jail.Outcome{Report: jail.ReportForged}, true, RuntimeError},
 	}
 	for _, row := range rows {
-		if got := newResult(&row.o, &limits, row.call); got.Status != row.want {
+		job := Job{}
+		if row.call {
+			job.Call = &Call{}
+		}
+		if got := newResult(&row.o, &limits, &job); got.Status != row.want {
 			t.Errorf("%s: %s, want %s", row.name, got.Status, row.want)
 		}
 	}

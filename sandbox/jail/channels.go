@@ -15,30 +15,30 @@ const stderrKeep = 32 << 10
 
 // channels are a running job's streams, as seen from outside.
 type channels struct {
-	theirs  [6]int // stdin, stdout, stderr, result, payload, fetched; in the order of the wire
+	theirs  [6]int // stdin, stdout, stderr, result, payload, fetched files or tests; in the order of the wire
 	ours    [4]*os.File
 	stdout  capped
 	stderr  headTail
 	result  capped
 	fetched capped
 	over    chan struct{} // closed when one of the capped passes its limit
-	tell   sync.Once
-	done   sync.WaitGroup
+	tell    sync.Once
+	done    sync.WaitGroup
 }
 
 // openChannels makes the streams of a job.
-func openChannels(job *Job) (*channels, error) {
+func openChannels(job *Job, token string) (*channels, error) {
 	c := &channels{theirs: [6]int{-1, -1, -1, -1, -1, -1}, over: make(chan struct{})}
 	c.stdout.limit = job.Limits.Output
 	c.result.limit = job.Limits.Output + tokenLength + 1
 	c.fetched.limit = fetchLimit
-	if err := c.open(job); err != nil {
+	if err := c.open(job, token); err != nil {
 		return nil, errors.Join(err, c.closeTheirs(), c.closeOurs())
 	}
 	return c, nil
 }
 
-func (c *channels) open(job *Job) (err error) {
+func (c *channels) open(job *Job, token string) (err error) {
 	if c.theirs[0], err = sealed("stdin", job.Stdin); err != nil {
 		return err
 	}
@@ -54,7 +54,13 @@ func (c *channels) open(job *Job) (err error) {
 			return err
 		}
 	}
-	if len(job.Fetch) > 0 {
+	switch {
+	case job.checked():
+		var tests []byte
+		if tests, err = testsPayload(job.Check, token); err == nil {
+			c.theirs[5], err = sealed("tests", tests)
+		}
+	case len(job.Fetch) > 0:
 		c.ours[3], c.theirs[5], err = outputPipe()
 	}
 	return err

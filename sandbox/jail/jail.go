@@ -23,15 +23,16 @@ var ErrClosed = errors.New("the sandbox is closed")
 
 // Job is one run. All limits are set.
 type Job struct {
-	Code    []byte
-	Stdin   []byte
-	Files   map[string][]byte // by path below the working directory
+	Code  []byte
+	Stdin []byte
+	Files map[string][]byte // by path below the working directory
 	// Fetch names files to bring back, by path below the working directory. A
 	// path that ends in / stands for all files of that directory, which is made
 	// before the program starts.
 	Fetch   []string
 	Args    []string
 	Call    *Call
+	Check   *Check // nil: no test code; its verdict is Outcome.Value
 	Prelude bool
 	Limits  Limits
 	Exec    *Exec // nil: Code is Python for the lane's warm interpreter
@@ -54,6 +55,18 @@ type Call struct {
 	Method string            `json:"method"`
 	Args   []json.RawMessage `json:"-"`
 }
+
+// Check is test code for the program, and how to run it.
+type Check struct {
+	Tests    string
+	Entry    string
+	Setup    string
+	Main     bool // the program runs as __main__
+	Together bool // in one process
+}
+
+// checked says whether a checker runs beside the program.
+func (j *Job) checked() bool { return j.Check != nil && !j.Check.Together }
 
 // Limits bound a job.
 type Limits struct {

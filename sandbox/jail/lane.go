@@ -20,7 +20,14 @@ import (
 )
 
 //go:embed lane.py
-var laneSource []byte
+var jobSource string
+
+//go:embed check.py
+var checkSource string
+
+// laneSource is the lane program. Its second half judges by assertions and
+// starts the whole.
+var laneSource = []byte(jobSource + checkSource)
 
 // laneReadyTimeout bounds the start of a lane: mounts and the imports of a cold
 // interpreter on a busy machine.

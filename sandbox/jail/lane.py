@@ -391,6 +391,7 @@ def run(head, parts, report):
     if head["argv"]:
         execute(head, report)
     target = head["call"]
+    tests = raw.pop().decode() if head["check"] else None
     try:
         arguments = [json.loads(text) for text in raw]
     except ValueError as error:
@@ -398,8 +399,9 @@ def run(head, parts, report):
         return 1
     sys.argv = [MAIN] + head["args"]
     sys.path[0] = WORK
-    main = new_module("__main__", head["prelude"] and not target)
-    space = new_module("solution", head["prelude"]) if target else main
+    apart = target or tests is not None and not head["main"]
+    main = new_module("__main__", head["prelude"] and not apart)
+    space = new_module("solution", head["prelude"]) if apart else main
     code = compiled(source, report)
     sys.setrecursionlimit(50_000 if head["prelude"] else 1000)
     sys.set_int_max_str_digits(50_000 if head["prelude"] else 4300)
@@ -409,11 +411,13 @@ def run(head, parts, report):
         exec(code, space)
         if target:
             report(b"v", encode(call(space, target, arguments)))
+        elif tests is not None:
+            report(b"v", encode(check_here(head["check"]["entry"], tests, space)))
     except SystemExit as error:
         status = exit_code(error)
-        if target:
+        if target or tests is not None:
             print("the program exited before its call returned a value", file=sys.stderr)
-        return status or (1 if target else 0)
+        return status or (1 if target or tests is not None else 0)
     except BaseException as error:
         return die(error, report)
     return 0
@@ -429,6 +433,8 @@ def child(control):
         fds.frombytes(raw[:len(raw) - len(raw) % fds.itemsize])
     request = json.loads(data)
     control.detach()
+    if request["check"]:
+        check(request, fds)
     report = make_report(fds[3], request["token"])
     try:
         result, payload, fetched = enter(request, fds)
@@ -601,6 +607,3 @@ def main():
     control.send(b'{"ready": true}')
     while True:
         serve_one(control, child)
-
-
-main()

@@ -11,11 +11,11 @@ import (
 
 // run runs one job in the lane. clean says that the lane may run another.
 func (l *lane) run(ctx context.Context, tier Tier, job *Job) (out Outcome, clean bool, err error) {
-	ch, err := openChannels(job)
+	token := newToken()
+	ch, err := openChannels(job, token)
 	if err != nil {
 		return out, true, err
 	}
-	token := newToken()
 	meter, err := l.measure(&job.Limits)
 	if err == nil {
 		err = l.send(tier, job, token, ch)
@@ -43,9 +43,15 @@ func (l *lane) run(ctx context.Context, tier Tier, job *Job) (out Outcome, clean
 // send starts the job.
 func (l *lane) send(tier Tier, job *Job, token string, ch *channels) error {
 	req := request{
-		Token:    token,
 		RLimits:  tier.rlimits(job),
 		DropCaps: tier == T2,
+	}
+	if job.checked() {
+		// The program is forked from what receives this; the token must not be
+		// in its memory.
+		req.Check, req.Checker = true, checkerUID
+	} else {
+		req.Token = token
 	}
 	if tier.privileged() {
 		req.UID = firstJobUID + l.jobs%(hostRoot-firstJobUID)

@@ -38,6 +38,7 @@ const (
 	uidRanges   = 1 << 13    // then the ranges repeat
 	hostRoot    = uidsPerLane - 1
 	firstJobUID = 1000
+	checkerUID  = 999 // of test code, in every lane
 )
 
 // stubCaps are the capabilities that building the jail takes.

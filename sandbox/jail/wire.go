@@ -21,6 +21,8 @@ type request struct {
 	GID      int      `json:"gid"`
 	RLimits  []rlimit `json:"rlimits"`
 	DropCaps bool     `json:"dropcaps"`
+	Check    bool     `json:"check"`   // a checker runs beside the program
+	Checker  int      `json:"checker"` // its uid and gid
 }
 
 // rlimit is one resource limit; -1 is no limit.
@@ -55,15 +57,35 @@ func readReply(msg []byte) (r reply, err error) {
 // payloadHead is the first line of a payload; raw parts of the given sizes
 // follow: the program, the files, the call's arguments.
 type payloadHead struct {
-	Sizes   []int    `json:"sizes"`
-	Files   []string `json:"files"`
-	Args    []string `json:"args"`
-	Call    *Call    `json:"call"`
-	Prelude bool     `json:"prelude"`
-	Fetch   []string `json:"fetch"`
-	Argv    []string `json:"argv"` // nil: run the program in the warm interpreter
-	Env     []string `json:"env"`
-	Stack   int64    `json:"stack"`
+	Sizes   []int      `json:"sizes"`
+	Files   []string   `json:"files"`
+	Args    []string   `json:"args"`
+	Call    *Call      `json:"call"`
+	Prelude bool       `json:"prelude"`
+	Fetch   []string   `json:"fetch"`
+	Argv    []string   `json:"argv"` // nil: run the program in the warm interpreter
+	Env     []string   `json:"env"`
+	Stack   int64      `json:"stack"`
+	Main    bool       `json:"main"`  // with a check: run the program as __main__
+	Check   *testsHead `json:"check"` // tests to run in the program's process
+}
+
+// testsHead opens the payload of a checker; the test code follows.
+type testsHead struct {
+	Token string `json:"token"`
+	Setup string `json:"setup"`
+	Entry string `json:"entry"`
+	Sizes []int  `json:"sizes"`
+}
+
+// testsPayload writes a check for a checker's process. It alone gets the token.
+func testsPayload(check *Check, token string) ([]byte, error) {
+	head := testsHead{Token: token, Setup: check.Setup, Entry: check.Entry, Sizes: []int{len(check.Tests)}}
+	line, err := json.Marshal(head)
+	if err != nil {
+		return nil, fmt.Errorf("write check: %w", err)
+	}
+	return append(append(line, '\n'), check.Tests...), nil
 }
 
 // payload writes a job for the lane's child.
@@ -95,6 +117,13 @@ func payload(job *Job) ([]byte, error) {
 	if job.Call != nil {
 		for _, arg := range job.Call.Args {
 			parts = append(parts, arg)
+		}
+	}
+	if c := job.Check; c != nil {
+		head.Main = c.Main
+		if c.Together {
+			head.Check = &testsHead{Entry: c.Entry}
+			parts = append(parts, []byte(c.Tests))
 		}
 	}
 	for _, p := range parts {

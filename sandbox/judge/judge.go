@@ -32,11 +32,12 @@ type Task struct {
 	Method   string // functional: method name of class Solution; "" for stdin programs
 	Function bool   // Method is a function of the program itself, not of class Solution
 	// Plain runs the program as it is, without LiveCodeBench's prelude.
-	Plain bool
-	Tests    []Test
-	Mode     Mode
-	Checker  *Checker // nil: Mode decides
-	Limits   sandbox.Limits
+	Plain   bool
+	Tests   []Test
+	Assert  *Assert // instead of Tests: judged by test code
+	Mode    Mode
+	Checker *Checker // nil: Mode decides
+	Limits  sandbox.Limits
 	// CompileTime bounds the compiler, where the language has one; zero means
 	// the default.
 	CompileTime time.Duration
@@ -70,7 +71,10 @@ type TestResult struct {
 	Verdict sandbox.Verdict
 	CPU     time.Duration
 	Memory  int64
-	Detail  string // one line for people: what differed, or how the program died
+	// Together says that test code ran in the program's own process, where a
+	// program that sets out to can fool it.
+	Together bool
+	Detail   string // one line for people: what differed, or how the program died
 	// Run is what the program did; only [Judge.JudgeTest] keeps it.
 	Run sandbox.Result
 }

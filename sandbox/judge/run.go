@@ -41,6 +41,9 @@ func (j *Judge) Judge(ctx context.Context, code string, task Task) (Report, erro
 	if strings.TrimSpace(code) == "" {
 		return Report{Verdict: sandbox.NoCode}, nil
 	}
+	if task.Assert != nil {
+		return j.judgeAssert(ctx, code, task)
+	}
 	if len(task.Tests) == 0 {
 		return Report{Verdict: sandbox.InvalidTask}, nil
 	}
@@ -115,6 +118,9 @@ func (j *Judge) runTest(ctx context.Context, code string, task Task, test Test) 
 // themselves; the task's other tests play no part. An error is ours, as in
 // [Judge.Judge].
 func (j *Judge) JudgeTest(ctx context.Context, code string, task Task, test Test) (TestResult, error) {
+	if task.Assert != nil {
+		return j.runAssert(ctx, code, task)
+	}
 	job, err := jobOf(code, task, test)
 	if err != nil {
 		return TestResult{}, err
