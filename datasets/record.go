@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"regexp"
 	"time"
 	"unicode/utf8"
 
@@ -70,7 +72,7 @@ func (e embedded) empty() bool { return len(bytes.TrimSpace(e)) == 0 }
 func parseRecord(line []byte) (*record, error) {
 	var r record
 	if err := json.Unmarshal(line, &r); err != nil {
-		return nil, jsonProblem(err)
+		return nil, objectProblem(line, err)
 	}
 	if r.ID == "" {
 		return nil, errors.New("question_id is missing")
@@ -87,10 +89,43 @@ func parseRecord(line []byte) (*record, error) {
 // jsonProblem puts the field first, which is what a user looks for.
 func jsonProblem(err error) error {
 	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) && wrong.Field != "" {
-		return fmt.Errorf("%s: a %s where a %s belongs", wrong.Field, wrong.Value, wrong.Type)
+	switch {
+	case errors.As(err, &wrong) && wrong.Field != "":
+		return fmt.Errorf("%s: a %s where %s belongs", wrong.Field, wrong.Value, jsonKind(wrong.Type))
+	case errors.As(err, &wrong):
+		return fmt.Errorf("a JSON %s where %s belongs", wrong.Value, jsonKind(wrong.Type))
 	}
-	return fmt.Errorf("not a JSON object: %w", err)
+	return fmt.Errorf("not JSON: %w", err)
+}
+
+// jsonKind is the JSON type that a Go type is read from.
+func jsonKind(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return jsonKind(t.Elem())
+	case reflect.String:
+		return "a string"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Int64, reflect.Int:
+		return "a whole number"
+	default:
+		return "an object"
+	}
+}
+
+// objectProblem is jsonProblem of a line of JSONL, with the usual reason for a
+// line that is no object.
+func objectProblem(line []byte, err error) error {
+	err = jsonProblem(err)
+	if first := line[0]; first == '[' || string(line) == "{" {
+		return fmt.Errorf("%w; every line must be one whole JSON object", err)
+	}
+	return err
 }
 
 // problem decodes the tests and checks the rest of a record. Errors name the
@@ -142,8 +177,14 @@ func methodOf(metadata embedded) (string, error) {
 	if err := json.Unmarshal(metadata, &m); err != nil {
 		return "", jsonProblem(err)
 	}
+	if m.Method != "" && !identifier.MatchString(m.Method) {
+		return "", fmt.Errorf("func_name: %q is no name of a Python method", m.Method)
+	}
 	return m.Method, nil
 }
+
+// identifier is a name in Python.
+var identifier = regexp.MustCompile(`^[\p{L}_][\p{L}\p{N}_]*$`)
 
 func (l *limits) jobLimits() (sandbox.Limits, error) {
 	if l == nil {

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"unicode/utf8"
 )
 
 // Hard limits of a samples file.
@@ -65,6 +66,11 @@ func readSamples(ctx context.Context, r io.Reader) (Samples, error) {
 	limited := &io.LimitedReader{R: r, N: maxSamplesFile}
 	reader := bufio.NewReaderSize(io.TeeReader(limited, sum), 1<<16)
 	c := collector{next: map[string]int{}}
+	if mark, _ := reader.Peek(3); string(mark) == "\ufeff" {
+		if _, err := reader.Discard(len(mark)); err != nil {
+			return Samples{}, err
+		}
+	}
 	first, err := firstByte(reader)
 	switch {
 	case errors.Is(err, io.EOF):
@@ -119,6 +125,9 @@ func (c *collector) list(ctx context.Context, r io.Reader) error {
 		if err := decoder.Decode(&raw); err != nil {
 			return fmt.Errorf("entry %d: not JSON: %w", c.entry, err)
 		}
+		if !utf8.Valid(raw) {
+			return fmt.Errorf("entry %d: %w", c.entry, errNotUTF8)
+		}
 		if err := c.add(raw); err != nil {
 			return fmt.Errorf("entry %d: %w", c.entry, err)
 		}
@@ -145,7 +154,7 @@ type entryFields struct {
 func (c *collector) add(raw []byte) error {
 	var e entryFields
 	if err := json.Unmarshal(raw, &e); err != nil {
-		return jsonProblem(err)
+		return objectProblem(raw, err)
 	}
 	id, err := e.id()
 	if err != nil {

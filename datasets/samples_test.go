@@ -17,9 +17,10 @@ func TestSamplesForms(t *testing.T) {
 		`{"question_id":"c","code_list":[]}`,
 	}
 	for name, text := range map[string]string{
-		"JSONL":       strings.Join(entries, "\n"),
-		"blank lines": "\n\n" + strings.Join(entries, "\r\n\r\n") + "\n",
-		"a list":      " [" + strings.Join(entries, ",\n") + "] \n",
+		"JSONL":         strings.Join(entries, "\n"),
+		"blank lines":   "\n\n" + strings.Join(entries, "\r\n\r\n") + "\n",
+		"a marked list": "\ufeff[" + strings.Join(entries, ",\n") + "]",
+		"a list":        " [" + strings.Join(entries, ",\n") + "] \n",
 	} {
 		samples, err := LoadSamples(t.Context(), write(t, filepath.Join(t.TempDir(), "s"), text))
 		if err != nil {
@@ -40,7 +41,7 @@ func TestSamplesErrors(t *testing.T) {
 	good := `{"question_id":"a","code":"x"}`
 	for name, tt := range map[string]struct{ text, want string }{
 		"empty":          {"", "the file is empty"},
-		"not JSON":       {good + "\n{", "line 2: not a JSON object"},
+		"not JSON":       {good + "\n{", "line 2: not JSON: "},
 		"no ID":          {good + "\n" + `{"code":"x"}`, "line 2: question_id (or task_id) is missing"},
 		"an object ID":   {`{"question_id":{},"code":"x"}`, "line 1: question_id is neither"},
 		"nothing to run": {`{"question_id":"a"}`, "line 1: a: none of code, solution, code_list, completion"},
@@ -49,7 +50,11 @@ func TestSamplesErrors(t *testing.T) {
 		"list, entry 2":  {"[" + good + `,{"question_id":"b"}]`, "entry 2: b: none of"},
 		"list, no end":   {"[" + good, "after entry 1: the list does not end"},
 		"list, more":     {"[" + good + "] 5", "after entry 1: more text"},
-		"list, a number": {"[5]", "entry 1: not a JSON object"},
+		"pretty JSON":    {"{\n" + good[1:], "line 1: not JSON: unexpected end of JSON input; every line must be one whole JSON object"},
+		"code as a text": {`{"question_id":"a","code_list":"x"}`, "line 1: code_list: a string where a list belongs"},
+		"encoding":       {"{\"question_id\":\"a\",\"code\":\"#\xe9\"}", "line 1: the text is not UTF-8"},
+		"list, encoding": {"[{\"question_id\":\"a\",\"code\":\"#\xe9\"}]", "entry 1: the text is not UTF-8"},
+		"list, a number": {"[5]", "entry 1: a JSON number where an object belongs"},
 	} {
 		path := write(t, filepath.Join(t.TempDir(), "s.jsonl"), tt.text)
 		_, err := LoadSamples(t.Context(), path)

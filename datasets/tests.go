@@ -19,9 +19,9 @@ const maxPrivate = 1 << 30
 
 // testCase is a test as LiveCodeBench writes it.
 type testCase struct {
-	Input  string `json:"input"`
-	Output string `json:"output"`
-	Type   string `json:"testtype"`
+	Input  *string `json:"input"`
+	Output *string `json:"output"`
+	Type   string  `json:"testtype"`
 }
 
 // parseTests reads a JSON list of test cases.
@@ -44,7 +44,11 @@ func parseTests(text embedded, method string) ([]judge.Test, error) {
 		default:
 			return nil, fmt.Errorf("test %d: testtype %q is neither stdin nor functional", i+1, c.Type)
 		}
-		tests[i] = judge.Test{Input: c.Input, Output: c.Output}
+		// Taken as "", a forgotten output would accept programs that print nothing.
+		if c.Input == nil || c.Output == nil {
+			return nil, fmt.Errorf("test %d: it needs an input and an output, each a string", i+1)
+		}
+		tests[i] = judge.Test{Input: *c.Input, Output: *c.Output}
 	}
 	return tests, nil
 }
@@ -119,7 +123,7 @@ func zipTests(text []byte) (embedded, error) {
 	}
 	cases := make([]testCase, len(pairs.Inputs))
 	for i := range cases {
-		cases[i] = testCase{Input: pairs.Inputs[i], Output: pairs.Outputs[i]}
+		cases[i] = testCase{Input: &pairs.Inputs[i], Output: &pairs.Outputs[i]}
 	}
 	return json.Marshal(cases)
 }

@@ -3,6 +3,9 @@ package judge
 import (
 	"fmt"
 	"strings"
+
+	"github.com/coderl/cr/sandbox"
+	"github.com/coderl/cr/sandbox/lang"
 )
 
 // activeChecker is the task's checker, which Published ignores: LiveCodeBench
@@ -43,6 +46,9 @@ func (c Checker) Validate() error {
 		}
 		if strings.TrimSpace(c.Code) == "" {
 			return fmt.Errorf("checker mode \"program\" needs code")
+		}
+		if c.Language != "" && lang.Find(c.Language) == nil {
+			return fmt.Errorf("language %q is none of %s", c.Language, strings.Join(sandbox.Languages(), ", "))
 		}
 		return nil
 	default:
