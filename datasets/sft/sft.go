@@ -59,7 +59,7 @@ func Filter(ctx context.Context, files []string, out string, o Options) (_ Summa
 	defer func() { err = errors.Join(err, f.close()) }()
 	for _, name := range files {
 		if err := f.open(name); err != nil {
-			return Summary{}, fmt.Errorf("%s: %w", name, err)
+			return Summary{}, &source.Error{File: name, Err: err}
 		}
 	}
 	err = atomicfile.Write(out, func(w io.Writer) error { return f.copy(ctx, w) })
@@ -114,9 +114,8 @@ func (f *filter) copy(ctx context.Context, w io.Writer) error {
 	}
 	out := &sink{writer: parquet.NewGenericWriter[any](w, config)}
 	for _, in := range f.inputs {
-		err := source.Guard(func() error { return f.copyFile(ctx, in.parsed, out) })
-		if err != nil {
-			return fmt.Errorf("%s: %w", in.name, err)
+		if err := f.copyFile(ctx, in, out); err != nil {
+			return err
 		}
 	}
 	return out.writer.Close()
@@ -135,11 +134,11 @@ func longColumns(schema *parquet.Schema) (paths [][]string) {
 // rowsAtOnce is how many rows are in memory besides the row group.
 const rowsAtOnce = 16
 
-func (f *filter) copyFile(ctx context.Context, parsed *parquet.File, out *sink) error {
+func (f *filter) copyFile(ctx context.Context, in input, out *sink) error {
 	rows := make([]parquet.Row, rowsAtOnce)
-	for _, group := range parsed.RowGroups() {
+	for _, group := range in.parsed.RowGroups() {
 		reader := group.Rows()
-		err := f.copyGroup(ctx, reader, rows, out)
+		err := f.copyGroup(ctx, in.name, reader, rows, out)
 		if err := errors.Join(err, reader.Close()); err != nil {
 			return err
 		}
@@ -147,14 +146,14 @@ func (f *filter) copyFile(ctx context.Context, parsed *parquet.File, out *sink) 
 	return nil
 }
 
-func (f *filter) copyGroup(ctx context.Context, reader parquet.RowReader, rows []parquet.Row, out *sink) error {
+func (f *filter) copyGroup(ctx context.Context, name string, reader parquet.RowReader, rows []parquet.Row, out *sink) error {
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n, err := reader.ReadRows(rows)
+		n, err := readRows(reader, rows)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("row %d: %w", f.summary.Rows+n, err)
+			return &source.Error{File: name, Err: fmt.Errorf("row %d: %w", f.summary.Rows+n, err)}
 		}
 		passing := slices.DeleteFunc(slices.Clone(rows[:n]), func(row parquet.Row) bool { return !f.passes(row) })
 		if err := out.write(passing); err != nil {
@@ -167,6 +166,16 @@ func (f *filter) copyGroup(ctx context.Context, reader parquet.RowReader, rows [
 			return nil
 		}
 	}
+}
+
+// readRows reads some rows; a panic over a damaged file is an error.
+func readRows(reader parquet.RowReader, rows []parquet.Row) (n int, err error) {
+	err = source.Guard(func() error {
+		var err error
+		n, err = reader.ReadRows(rows)
+		return err
+	})
+	return n, err
 }
 
 // passes counts a row and says whether it is kept.

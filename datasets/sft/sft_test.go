@@ -25,7 +25,7 @@ func TestFilterKeepsTheRecipesRows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			before, after := readRows(t, in), readRows(t, out)
+			before, after := tableRows(t, in), tableRows(t, out)
 			if summary.Rows != 2*len(before) || summary.Kept != 2*len(want) || len(after) != 2*len(want) {
 				t.Fatalf("%+v and %d rows written, want twice %d of %d", summary, len(after), len(want), len(before))
 			}
@@ -108,7 +108,7 @@ func readJSON(t *testing.T, path string, v any) {
 	}
 }
 
-func readRows(t *testing.T, path string) (rows []parquet.Row) {
+func tableRows(t *testing.T, path string) (rows []parquet.Row) {
 	t.Helper()
 	file, parsed, err := source.OpenParquet(path)
 	if err != nil {

@@ -20,7 +20,7 @@ const maxLine = 1 << 30
 func readLines(ctx context.Context, name string, emit func(*Batch) error) error {
 	file, err := os.Open(name)
 	if err != nil {
-		return err
+		return &Error{name, err}
 	}
 	defer file.Close()
 	reader := bufio.NewReaderSize(file, 1<<20)
@@ -29,7 +29,7 @@ func readLines(ctx context.Context, name string, emit func(*Batch) error) error 
 		text, err := readLine(reader)
 		last := errors.Is(err, io.EOF)
 		if err != nil && !last {
-			return fmt.Errorf("line %d: %w", number, err)
+			return &Error{name, fmt.Errorf("line %d: %w", number, err)}
 		}
 		if number == 1 {
 			text = bytes.TrimPrefix(text, []byte("\ufeff"))
@@ -70,7 +70,7 @@ func (b *Batch) parseLine(l line) ([]Field, error) {
 		err = errors.New("not a JSON object")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: line %d: %w", b.name, l.number, err)
+		return nil, &Error{b.name, fmt.Errorf("line %d: %w", l.number, err)}
 	}
 	// A field that a row lacks is null; a row that lacks all is no row of ours.
 	fields, known := make([]Field, len(b.wanted)), false
@@ -85,7 +85,7 @@ func (b *Batch) parseLine(l line) ([]Field, error) {
 		}
 	}
 	if !known {
-		return nil, fmt.Errorf("%s: line %d: none of the fields %s", b.name, l.number, strings.Join(b.wanted, ", "))
+		return nil, &Error{b.name, fmt.Errorf("line %d: none of the fields %s", l.number, strings.Join(b.wanted, ", "))}
 	}
 	return fields, nil
 }

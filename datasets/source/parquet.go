@@ -94,14 +94,15 @@ func readGroup(ctx context.Context, c chunk, emit func(*Batch) error) error {
 	}
 	rows := int(c.group.NumRows())
 	filling := filler{columns: len(columns)}
-	for row := range rows {
-		for i, column := range columns {
-			if err := filling.take(column); err != nil {
-				return fmt.Errorf("row %d of a row group, column %q: %w", row, c.columns[i], err)
-			}
-		}
-		if len(filling.text) < batchBytes && row+1 < rows {
-			continue
+	for done := 0; done < rows; {
+		// Only reading is guarded: a panic elsewhere is a fault of this program.
+		err := Guard(func() error {
+			var err error
+			done, err = filling.fill(columns, done, rows)
+			return err
+		})
+		if err != nil {
+			return &Error{c.file, err}
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -121,6 +122,19 @@ type filler struct {
 	first   int
 	text    []byte
 	ends    []int // of each field in text; below zero: null
+}
+
+// fill takes rows from done on until the batch is full, and returns how many
+// are done then.
+func (f *filler) fill(columns []*columnReader, done, rows int) (int, error) {
+	for ; done < rows && len(f.text) < batchBytes; done++ {
+		for i, column := range columns {
+			if err := f.take(column); err != nil {
+				return done, fmt.Errorf("row %d of a row group, text column %d: %w", done, i+1, err)
+			}
+		}
+	}
+	return done, nil
 }
 
 func (f *filler) take(column *columnReader) error {

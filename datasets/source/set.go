@@ -42,7 +42,7 @@ func Open(files, columns []string) (_ *Set, err error) {
 		if isLines(name) {
 			s.chunks = append(s.chunks, chunk{file: name, columns: columns})
 		} else if err = s.openParquet(name, columns); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, &Error{name, err}
 		}
 	}
 	return s, nil
@@ -74,16 +74,10 @@ func (s *Set) Read(ctx context.Context, index int, use func(*Batch) error) error
 		b.Chunk, b.name, b.columns, b.wanted = index, c.file, len(c.columns), c.columns
 		return use(b)
 	}
-	var err error
 	if c.group == nil {
-		err = readLines(ctx, c.file, emit)
-	} else {
-		err = Guard(func() error { return readGroup(ctx, c, emit) })
+		return readLines(ctx, c.file, emit)
 	}
-	if err != nil {
-		return fmt.Errorf("read %s: %w", c.file, err)
-	}
-	return nil
+	return readGroup(ctx, c, emit)
 }
 
 // Close closes the files.
@@ -94,6 +88,17 @@ func (s *Set) Close() error {
 	}
 	return errors.Join(errs...)
 }
+
+// Error is a file that could not be read: its fault, or its disk's.
+type Error struct {
+	File string
+	Err  error
+}
+
+func (e *Error) Error() string { return e.File + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
 
 // Guard turns a panic of the parquet library on a damaged file into an error.
 func Guard(read func() error) (err error) {
