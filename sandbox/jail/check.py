@@ -17,6 +17,7 @@ import datetime as dates
 PLAIN = frozenset([type(None), bool, int, float, str])
 ARRAY = re.compile(r"[<>|=]?[biufc]\d+|[<>|=]?[SU]\d+")
 MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+TYPES = {name: kind for name, kind in vars(builtins).items() if isinstance(kind, type)}
 LINE_LIMIT = 256 << 20
 
 
@@ -67,6 +68,8 @@ def packer(give):
             return {"Y": [value.year, value.month, value.day]}
         if kind is dates.timedelta:
             return {"L": [value.days, value.seconds, value.microseconds]}
+        if kind is type and TYPES.get(value.__name__) is value:
+            return {"k": value.__name__}
         if kind is types.ModuleType:
             return {"m": value.__name__}
         if kind.__module__ == "numpy":
@@ -99,6 +102,7 @@ BUILDERS = {
     "D": decimal.Decimal, "F": lambda x: fractions.Fraction(*x), "n": lambda x: array_of(*x),
     "T": lambda x: dates.datetime(*x), "Y": lambda x: dates.date(*x),
     "L": lambda x: dates.timedelta(*x), "m": module_of,
+    "k": TYPES.__getitem__,
 }
 
 

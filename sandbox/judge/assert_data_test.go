@@ -43,9 +43,10 @@ func readLines[T any](t testing.TB, name string) (rows []T) {
 	t.Helper()
 	lines := bufio.NewScanner(dataFile(t, name))
 	lines.Buffer(nil, 64<<20)
+	finite := strings.NewReplacer("-Infinity", "0", "Infinity", "0", "NaN", "0") // inputs, not needed here
 	for lines.Scan() {
 		var row T
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+		if err := json.Unmarshal([]byte(finite.Replace(lines.Text())), &row); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		rows = append(rows, row)
@@ -144,6 +145,99 @@ func TestCanonicalSolutionsPass(t *testing.T) {
 			for i, report := range judgeEach(t, j, codes, asserts) {
 				if report.Verdict != sandbox.AC || report.Tests[0].Together {
 					t.Errorf("%s: %s %s", problems[i].id, report.Verdict, report.Tests[0].Detail)
+				}
+			}
+		})
+	}
+}
+
+// evalplusRow is a program with evalplus's verdict on the base tests.
+type evalplusRow struct {
+	ID       string `json:"task_id"`
+	Solution string
+	Base     string // pass or fail; in files of verdicts alone
+}
+
+// evalplusRuns are the sets of candidates: programs, and verdicts by problem.
+func evalplusRuns(t *testing.T, set string) (programs []evalplusRow, pass map[string]bool) {
+	t.Helper()
+	pass = map[string]bool{}
+	if model, found := strings.CutPrefix(set, "mavencoder/"); found {
+		for _, row := range readLines[evalplusRow](t, "candidates/mavencoder/evalplus_"+model+".jsonl") {
+			pass[row.ID] = row.Base == "pass"
+		}
+		return readLines[evalplusRow](t, "candidates/mavencoder/"+model+".jsonl"), pass
+	}
+	var results struct {
+		Eval map[string][]struct {
+			Solution string
+			Base     string `json:"base_status"`
+		}
+	}
+	if err := json.NewDecoder(dataFile(t, "candidates/qwen2.5-coder/"+set+"/generated_eval_results.json")).Decode(&results); err != nil {
+		t.Fatal(err)
+	}
+	for id, runs := range results.Eval {
+		programs = append(programs, evalplusRow{ID: id, Solution: runs[0].Solution})
+		pass[id] = runs[0].Base == "pass"
+	}
+	return programs, pass
+}
+
+// mbppPlusAsserts are the base tests of MBPP+ as asserts.
+func mbppPlusAsserts(t *testing.T) map[string]judge.Assert {
+	t.Helper()
+	out := map[string]judge.Assert{}
+	for _, row := range readLines[struct {
+		ID        string `json:"task_id"`
+		Entry     string `json:"entry_point"`
+		Assertion string
+	}](t, "mbppplus/MbppPlus-v0.2.0.jsonl") {
+		out[row.ID] = judge.Assert{Tests: row.Assertion, Entry: row.Entry}
+	}
+	return out
+}
+
+// evalplusDiffers are the problems on which the two must part: evalplus does not
+// run the asserts but compares with its reference solution on its own inputs.
+var evalplusDiffers = map[string]string{
+	"HumanEval/75":  "its base inputs leave out most of the asserts, 125 among them",
+	"HumanEval/95":  "its inputs write the key 5 of the asserts as '5'",
+	"HumanEval/129": "an exponential search: in time by our limit, not by its own",
+	"Mbpp/87":       "its reference prefers another dictionary where keys meet",
+	"Mbpp/769":      "its reference keeps an order that the assert does not",
+	"Mbpp/123":      "a slow program: in time by our limit, not by its own",
+	"Mbpp/232":      "the assert compares sets, evalplus lists",
+}
+
+// TestVerdictsAgreeWithEvalplus: evalplus ran the same programs on the same
+// problems' base inputs, comparing values with the reference solution's.
+func TestVerdictsAgreeWithEvalplus(t *testing.T) {
+	for _, set := range []string{
+		"mavencoder/humanevalplus_gpt-4o-mini", "mavencoder/humanevalplus_gpt-4.1-nano", "1.5b-base/humaneval",
+		"mavencoder/mbppplus_gpt-4o-mini", "mavencoder/mbppplus_gpt-4.1-nano", "1.5b-base/mbpp",
+	} {
+		t.Run(strings.ReplaceAll(set, "/", " "), func(t *testing.T) {
+			programs, pass := evalplusRuns(t, set)
+			problems := map[string]judge.Assert{}
+			if strings.Contains(set, "humaneval") {
+				for _, p := range humanEval(t) {
+					problems[p.id] = p.assert
+				}
+			} else {
+				problems = mbppPlusAsserts(t)
+			}
+			var codes, ids []string
+			var asserts []judge.Assert
+			for _, p := range programs {
+				if a, known := problems[p.ID]; known {
+					codes, ids, asserts = append(codes, p.Solution), append(ids, p.ID), append(asserts, a)
+				}
+			}
+			j := judge.New(openSandbox(t))
+			for i, report := range judgeEach(t, j, codes, asserts) {
+				if got := report.Verdict == sandbox.AC; got != pass[ids[i]] && evalplusDiffers[ids[i]] == "" {
+					t.Errorf("%s: %s %s, evalplus says pass = %v", ids[i], report.Verdict, report.Tests[0].Detail, pass[ids[i]])
 				}
 			}
 		})
