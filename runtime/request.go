@@ -3,7 +3,6 @@ package runtime
 import (
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 
 	"github.com/coderl/cr/runtime/sampling"
@@ -41,9 +40,17 @@ type request struct {
 	scores  []float32
 }
 
+// ErrNotFinite reports logits that are infinite or NaN: damaged weights, or
+// numbers beyond the range of float32.
+var ErrNotFinite = errors.New("the model's logits are not finite: its weights are damaged or out of range")
+
 // take samples from a row of logits, or scores the rows from position start on.
 // A preempted request scores its first rows again, to the same values.
 func (r *request) take(rows []float32, start int) {
+	if !sampling.Finite(rows) {
+		r.err = fmt.Errorf("runtime: after token %d: %w", start, ErrNotFinite)
+		return
+	}
 	if !r.scoring {
 		r.sample(rows)
 		return
@@ -61,9 +68,6 @@ func (r *request) take(rows []float32, start int) {
 func (r *request) sample(logits []float32) {
 	token, text := Token{}, r.text
 	token.ID, token.LogProb = r.sampler.Sample(logits, r.position, r.params.LogProbs)
-	if l := float64(logits[token.ID] + token.LogProb); math.IsNaN(l) || math.IsInf(l, 0) {
-		r.err = fmt.Errorf("runtime: position %d: the model's logits are not finite", r.position)
-	}
 	if r.params.LogProbs {
 		r.logProbs = append(r.logProbs, token.LogProb)
 	}

@@ -93,7 +93,7 @@ func (e *Engine) commit(st *step, err error, took time.Duration) {
 		if p.outs == 0 {
 			continue
 		}
-		if !r.scoring {
+		if !r.scoring && r.err == nil {
 			r.seq.ids = append(r.seq.ids, r.ids[len(r.ids)-1])
 		}
 		if r.err != nil || r.finish != "" {

@@ -10,8 +10,17 @@ import (
 	"github.com/coderl/cr/runtime/weights"
 )
 
-// openChat reads the tokenizer that a checkpoint brings.
+// openChat reads the tokenizer that a checkpoint brings. Its refusal is one of
+// the checkpoint.
 func openChat(c *weights.Checkpoint) (*chat.Model, error) {
+	m, err := readChat(c)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", weights.ErrBadCheckpoint, err)
+	}
+	return m, nil
+}
+
+func readChat(c *weights.Checkpoint) (*chat.Model, error) {
 	if v := c.Vocabulary(); v != nil {
 		return chat.FromVocabulary(chat.Vocabulary{
 			Model: v.Model, Pre: v.Pre, Tokens: v.Tokens, Types: v.Types, Merges: v.Merges,

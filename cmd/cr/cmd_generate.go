@@ -60,6 +60,10 @@ func (g *generateCmd) validate() error {
 	return nil
 }
 
+// mostAtOnce is how many samples run at once: each takes memory for a row of
+// logits, and beyond it they gain no speed.
+const mostAtOnce = 64
+
 // generated is one sample in the JSON result.
 type generated struct {
 	IDs      []int32   `json:"ids"`
@@ -78,7 +82,7 @@ func (g generated) show() string {
 
 // Run generates the samples; a single one streams to stdout.
 func (g *generateCmd) Run(ctx context.Context, c *console) error {
-	engine, err := g.open(ctx, c, max(g.N, 1))
+	engine, err := g.open(ctx, c, min(g.N, mostAtOnce))
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/coderl/cr/eval"
+	"github.com/coderl/cr/runtime"
+	"github.com/coderl/cr/runtime/weights"
 )
 
 // The exit codes; scripts rely on them.
@@ -56,7 +58,7 @@ func exitCode(err error) int {
 		return exitGate
 	case errors.Is(err, errInfra):
 		return exitInfra
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.Is(err, weights.ErrBadCheckpoint), errors.Is(err, runtime.ErrNotFinite):
 		return exitUsage
 	default:
 		return exitFailed

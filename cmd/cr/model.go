@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/coderl/cr/datasets/hub"
 	"github.com/coderl/cr/runtime"
-	"github.com/coderl/cr/runtime/weights"
 )
 
 // defaultModel is used when neither --model nor CR_MODEL names one.
@@ -24,28 +24,23 @@ const (
 	mostSequences = 1024
 )
 
-// cacheFlags say where the hub's cache is, as huggingface_hub decides it.
+// cacheFlags say where the hub's cache is, and how to reach the hub, as
+// huggingface_hub decides it.
 type cacheFlags struct {
 	HubCache string `hidden:"" env:"HF_HUB_CACHE"`
 	HFHome   string `hidden:"" env:"HF_HOME" name:"hf-home"`
 	XDGCache string `hidden:"" env:"XDG_CACHE_HOME" name:"xdg-cache"`
+
+	hubFlags `embed:""`
 }
 
 // hubCache returns the folder that holds models--ORG--NAME.
 func (f cacheFlags) hubCache() (string, error) {
-	switch {
-	case f.HubCache != "":
+	if f.HubCache != "" {
 		return f.HubCache, nil
-	case f.HFHome != "":
-		return filepath.Join(f.HFHome, "hub"), nil
-	case f.XDGCache != "":
-		return filepath.Join(f.XDGCache, "huggingface", "hub"), nil
 	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("find the hub's cache: %w (set HF_HOME)", err)
-	}
-	return filepath.Join(home, ".cache", "huggingface", "hub"), nil
+	home, err := f.home()
+	return filepath.Join(home, "hub"), err
 }
 
 // modelFlags choose the embedded engine's model.
@@ -57,12 +52,10 @@ type modelFlags struct {
 	Cache cacheFlags `embed:""`
 }
 
-// path returns the model's folder or file on this machine.
-func (f modelFlags) path() (string, error) {
-	name := f.Model
-	if name == "" {
-		name = defaultModel
-	}
+// path returns the model's folder or file on this machine; a hub model that is
+// not in the cache is downloaded.
+func (f modelFlags) path(ctx context.Context, c *console) (string, error) {
+	name := cmp.Or(f.Model, defaultModel)
 	repo, isHub := strings.CutPrefix(name, "hub:")
 	if !isHub {
 		if _, err := os.Stat(name); err != nil {
@@ -74,28 +67,21 @@ func (f modelFlags) path() (string, error) {
 	if err != nil {
 		return "", badInput(fmt.Errorf("--model hub:%w", err))
 	}
-	root, err := f.Cache.hubCache()
-	if err != nil {
-		return "", err
-	}
-	dir, _, err := hub.Snapshot(root, r)
+	dir, err := f.Cache.fetched(ctx, c, r, hub.Selection{})
 	if errors.Is(err, hub.ErrNotCached) {
-		return "", fmt.Errorf("model %s is not in the cache (%s): name a folder or a .gguf file with --model, fetch it into the cache (hf download %s), or have cr eval ask a server with --endpoint", name, root, r.Name)
+		return "", fmt.Errorf("model %s: %w: name a folder or a .gguf file with --model, fetch it where there is a network (cr download %s), or have cr eval ask a server with --endpoint", name, err, r.Name)
 	}
 	return dir, err
 }
 
 // open loads the engine.
 func (f modelFlags) open(ctx context.Context, c *console, batch int) (*runtime.Engine, error) {
-	path, err := f.path()
+	path, err := f.path(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	c.log.Debug("loading the model", "path", path)
 	engine, err := runtime.Open(ctx, path, runtime.Options{Device: "cpu", Threads: f.Threads, DType: f.DType, MaxBatch: batch})
-	if errors.Is(err, weights.ErrBadCheckpoint) {
-		return nil, badInput(err)
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,18 @@ type candidate struct {
 	weight float64
 }
 
+// Finite reports whether no logit is infinite or NaN. From others nothing can be
+// drawn: every function here asks for finite rows.
+func Finite(logits []float32) bool {
+	const exponent = 0x7f800000 // all ones in infinities and NaNs, whatever their sign
+	for _, l := range logits {
+		if math.Float32bits(l)&exponent == exponent {
+			return false
+		}
+	}
+	return true
+}
+
 func newRow(logits []float32, temperature float64) row {
 	r := row{logits: logits, highest: logits[0], inverse: 1}
 	for i, l := range logits {

@@ -66,6 +66,9 @@ func checkScaling(c model.Config) error {
 		return fmt.Errorf("rope scaling %s: factor is %v, expected more than 0", s.Type, s.Factor)
 	case s.Type == "llama3" && !(s.LowFreqFactor > 0 && s.HighFreqFactor > s.LowFreqFactor):
 		return fmt.Errorf("rope scaling llama3: frequency factors are %v and %v", s.LowFreqFactor, s.HighFreqFactor)
+	case s.Type == "yarn" && !(s.BetaSlow > 0 && s.BetaFast > 0 && s.AttentionFactor > 0):
+		return fmt.Errorf("rope scaling yarn: betas %v and %v, attention factor %v, expected more than 0",
+			s.BetaFast, s.BetaSlow, s.AttentionFactor)
 	case s.Type != "linear" && s.OriginalContext < 1:
 		return fmt.Errorf("rope scaling %s: original context is %d", s.Type, s.OriginalContext)
 	}

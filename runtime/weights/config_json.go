@@ -39,8 +39,8 @@ type folderConfig struct {
 
 // readFolderConfig reads config.json and, where it exists, generation_config.json.
 func readFolderConfig(dir string) (model.Config, error) {
-	var file folderConfig
-	if err := readJSON(filepath.Join(dir, "config.json"), &file); err != nil {
+	file, err := decodeFolderConfig(filepath.Join(dir, "config.json"))
+	if err != nil {
 		return model.Config{}, err
 	}
 	config, err := file.config()
@@ -58,6 +58,25 @@ func readFolderConfig(dir string) (model.Config, error) {
 		config.EOS = generation.EOS.list
 	}
 	return config, checkConfig(config)
+}
+
+// decodeFolderConfig reads the file over the defaults that transformers'
+// Qwen3Config gives absent keys; a null key loses its default again.
+func decodeFolderConfig(path string) (folderConfig, error) {
+	var file folderConfig
+	err := readJSON(path, &file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return file, errors.New("no config.json in the folder")
+	}
+	if err != nil {
+		return file, err
+	}
+	if arch, err := file.arch(); err != nil || arch != model.Qwen3 {
+		return file, err
+	}
+	headDim, kvHeads := 128, 32
+	file = folderConfig{HeadDim: &headDim, KVHeads: &kvHeads}
+	return file, readJSON(path, &file)
 }
 
 func (f *folderConfig) config() (model.Config, error) {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/coderl/cr/runtime/tensor"
 )
 
 // configFolder writes config.json and, unless empty, generation_config.json.
@@ -91,7 +93,7 @@ func TestConfigSpellings(t *testing.T) {
 }
 
 // minimal is a whole configuration; cases replace keys of it.
-const minimal = `{"architectures": ["Qwen3ForCausalLM"], "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2,
+const minimal = `{"architectures": ["Qwen3ForCausalLM"], "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "num_key_value_heads": 2,
 	"intermediate_size": 8, "vocab_size": 4, "head_dim": 4, "eos_token_id": 1}`
 
 func TestConfigRefusals(t *testing.T) {
@@ -115,6 +117,8 @@ func TestConfigRefusals(t *testing.T) {
 		{"llama3 without its frequencies", `"head_dim": 4`, `"rope_scaling": {"rope_type": "llama3", "factor": 8}`, nil, "frequency factors are 0 and 0"},
 		{"yarn without an end", `"head_dim": 4`, `"rope_scaling": {"rope_type": "yarn", "factor": 8, "original_max_position_embeddings": 0}`, nil, "original context is 0"},
 		{"yarn untruncated", `"head_dim": 4`, `"rope_scaling": {"rope_type": "yarn", "factor": 8, "truncate": false}`, option, "truncate = false"},
+		{"yarn with a negative beta", `"head_dim": 4`, `"rope_scaling": {"rope_type": "yarn", "factor": 8, "beta_fast": -1}`, nil, "betas -1 and 1"},
+		{"yarn with a negative attention factor", `"head_dim": 4`, `"rope_scaling": {"rope_type": "yarn", "factor": 8, "attention_factor": -1}`, nil, "attention factor -1"},
 		{"theta", `"head_dim": 4`, `"rope_theta": 0`, nil, "rope theta is 0"},
 		{"epsilon", `"head_dim": 4`, `"rms_norm_eps": -1`, nil, "norm epsilon is -1"},
 		{"negative end id", `"eos_token_id": 1`, `"eos_token_id": [1, -1]`, nil, "end-of-sequence id is -1"},
@@ -137,6 +141,24 @@ func TestConfigRefusals(t *testing.T) {
 				t.Errorf("error is a %T", err)
 			}
 		})
+	}
+}
+
+func TestFolderWithoutConfig(t *testing.T) {
+	dir := t.TempDir()
+	writeShard(t, dir, singleFile, filled(embeddings, 2))
+	if _, err := Open(dir); !errors.Is(err, ErrBadCheckpoint) || !strings.Contains(err.Error(), "no config.json") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestIntegersAreNoWeights(t *testing.T) {
+	dir := configFolder(t, minimal, "")
+	whole := filled(embeddings, 2)
+	whole.Host.DType = tensor.I32
+	writeShard(t, dir, singleFile, whole, filled(outputHead, 2))
+	if _, err := Open(dir); !errors.Is(err, ErrBadCheckpoint) || !errors.As(err, new(*UnsupportedTypeError)) {
+		t.Errorf("error is %v", err)
 	}
 }
 

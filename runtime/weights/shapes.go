@@ -6,9 +6,11 @@ import (
 	"strings"
 
 	"github.com/coderl/cr/runtime/model"
+	"github.com/coderl/cr/runtime/tensor"
 )
 
-// checkShapes compares every tensor of the decoder with the configuration. One
+// checkShapes compares every tensor of the decoder with the configuration, and
+// refuses integers, which no decoder has. One
 // that an architecture does not have is nobody's business; one that is missing
 // shows when the model asks for it.
 func (c *Checkpoint) checkShapes() error {
@@ -17,6 +19,9 @@ func (c *Checkpoint) checkShapes() error {
 		want := decoderShape(name, c.config)
 		if want != nil && s.shape != nil && !slices.Equal(s.shape, want) {
 			return &ShapeError{Tensor: name, Want: want, Got: s.shape}
+		}
+		if want != nil && s.foreign == "" && s.dtype == tensor.I32 {
+			return &UnsupportedTypeError{Tensor: s.name, Type: s.dtype.String()}
 		}
 	}
 	return nil

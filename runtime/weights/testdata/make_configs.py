@@ -52,6 +52,8 @@ CASES = {
         | dict(rope_theta=500000.0, rope_scaling=LLAMA3 | {"rope_type": "llama3"}, attention_bias=True, mlp_bias=True, head_dim=32),
         {"eos_token_id": [128001, 128008, 128009]},
     ),
+    "qwen3 defaults": ({k: v for k, v in QWEN3.items() if k not in ("num_key_value_heads", "head_dim")} | dict(num_attention_heads=64), None),
+    "qwen3 without groups": (QWEN3 | dict(num_key_value_heads=None, num_attention_heads=4), None),
     "linear scaling": (LLAMA | dict(rope_scaling={"type": "linear", "factor": 4.0}, eos_token_id=[5, 6]), None),
 }
 
