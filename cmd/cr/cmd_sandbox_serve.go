@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/coderl/cr/sandbox"
+	"github.com/coderl/cr/sandbox/judge"
 	"github.com/coderl/cr/sandbox/service"
 )
 
@@ -110,6 +111,7 @@ func (s *sandboxServeCmd) service(c *console, executor sandbox.Executor) *servic
 		Token:      s.Token,
 		MaxPending: s.MaxPending,
 		MaxBody:    int64(s.MaxBody),
+		Assert:     service.Asserts{Judge: judge.New(executor), Exec: executor},
 		Pod:        os.Getenv("MY_POD_NAME"), // as ScaleBox reads it
 		Log:        c.log,
 	})
