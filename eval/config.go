@@ -68,6 +68,8 @@ func (c Config) check(d Deps) error {
 		return fmt.Errorf("no run folder given")
 	case d.Judge == nil:
 		return fmt.Errorf("no judge given")
+	case len(d.Set.Problems) == 0 && d.Set.Window != "":
+		return fmt.Errorf("data %s: no problem has its contest in %s", d.Set.Name, d.Set.Window)
 	case len(d.Set.Problems) == 0:
 		return fmt.Errorf("data %s: no problems to run", d.Set.Name)
 	case d.Programs != nil:

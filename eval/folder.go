@@ -49,26 +49,47 @@ func openFolder(c Config, settings []Setting, notes []string) (*folder, error) {
 	if err := os.MkdirAll(c.Out, 0o755); err != nil {
 		return nil, fmt.Errorf("create run folder: %w", err)
 	}
-	old, err := os.ReadFile(filepath.Join(c.Out, runFile))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if err := writeManifest(c, settings, notes); err != nil {
-			return nil, err
-		}
-	case err != nil:
-		return nil, fmt.Errorf("read run folder: %w", err)
-	case !c.Resume:
-		return nil, fmt.Errorf("run folder %s %w: resume it, or choose another folder", c.Out, ErrRunExists)
-	default:
-		if err := sameSettings(c.Out, old, settings); err != nil {
-			return nil, err
-		}
+	if err := mayOpen(c, settings); err != nil {
+		return nil, err
 	}
 	j, err := openJournal(filepath.Join(c.Out, journalFile))
 	if err != nil {
 		return nil, err
 	}
-	return &folder{path: c.Out, journal: j}, nil
+	f := &folder{path: c.Out, journal: j}
+	// Once more, as now no other process can write the folder.
+	if err := f.settle(c, settings, notes); err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return f, nil
+}
+
+// mayOpen refuses a folder with another run, before anything in it is touched.
+func mayOpen(c Config, settings []Setting) error {
+	old, err := os.ReadFile(filepath.Join(c.Out, runFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("read run folder: %w", err)
+	case !c.Resume:
+		return fmt.Errorf("run folder %s %w: resume it, or choose another folder", c.Out, ErrRunExists)
+	default:
+		return sameSettings(c.Out, old, settings)
+	}
+}
+
+// settle makes the settings in the folder those of the run. Samples without the
+// settings that they were made with are of no use.
+func (f *folder) settle(c Config, settings []Setting, notes []string) error {
+	path := filepath.Join(f.path, runFile)
+	if _, err := os.Stat(path); err == nil {
+		return mayOpen(c, settings)
+	}
+	if f.journal.end > 0 {
+		return fmt.Errorf("run folder %s %w, but %s is missing: choose another folder, or remove %s", f.path, ErrRunExists, runFile, journalFile)
+	}
+	return writeManifest(c, settings, notes)
 }
 
 func (f *folder) Close() error { return f.journal.Close() }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/coderl/cr/eval/agent"
+	"github.com/coderl/cr/sandbox"
 )
 
 // Progress is how far a run is.
@@ -16,13 +17,10 @@ type Progress struct {
 	Passed, Scored  int     // of them; Passed/Scored is the pass rate so far
 	Infra           int     // infra_errors of this session
 	Tokens          int64   // sampled in this session
-	TokensPerSecond float64 // over this session
+	TokensPerSecond float64 // of late, see speedometer
 	Elapsed         time.Duration
 	Left            time.Duration // estimate; 0: not known yet
 }
-
-// estimateAfter is how long the speed is measured before the first estimate.
-const estimateAfter = 5 * time.Second
 
 // tracker counts a run's progress and tells the caller.
 type tracker struct {
@@ -37,6 +35,7 @@ type tracker struct {
 	liveBase int64
 
 	mu        sync.Mutex
+	speed     speedometer
 	progress  Progress
 	session   int // samples finished in this session
 	estimated bool
@@ -87,14 +86,22 @@ func (t *tracker) done(r record) {
 func (t *tracker) add(r record) {
 	t.progress.Done++
 	switch {
-	case !scored(r.Sample.Verdict):
+	case r.Sample.Verdict == sandbox.InfraError:
 		t.progress.Infra++
+	case !scored(r.Sample.Verdict): // the problem's fault, not an infra error
 	case r.Sample.Passed:
 		t.progress.Passed++
 		t.progress.Scored++
 	default:
 		t.progress.Scored++
 	}
+}
+
+// say gives the user a line between two calls of the progress.
+func (t *tracker) say(line string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.notice(line)
 }
 
 func (t *tracker) finished() int {
@@ -127,7 +134,11 @@ func (t *tracker) tell() {
 	if t.live != nil {
 		p.Tokens = t.live.Sampled() - t.liveBase
 	}
-	if s := p.Elapsed.Seconds(); s > 0 {
+	// Tokens that come a whole turn at a time say nothing about a few seconds.
+	if t.live != nil {
+		t.speed.add(p.Elapsed, p.Tokens)
+		p.TokensPerSecond = t.speed.perSecond()
+	} else if s := p.Elapsed.Seconds(); s > 0 {
 		p.TokensPerSecond = float64(p.Tokens) / s
 	}
 	if t.session > 0 {
@@ -137,21 +148,30 @@ func (t *tracker) tell() {
 	t.report(p)
 }
 
-// estimate gives, once, a first idea of the time a run takes: an upper bound
-// from the response budget until samples have finished, their mean afterwards.
+// estimate gives, once, a first idea of the time a run takes. Before the first
+// samples have finished, nothing is known of their length: the speed comes from
+// the tokens that flow, and the line says what it makes of any length.
 func (t *tracker) estimate(p Progress) {
-	if t.estimated || p.Elapsed < estimateAfter || p.Tokens == 0 || t.work == t.session {
-		return
-	}
-	t.estimated = true
 	left := t.work - t.session
-	if t.session > 0 {
-		t.notice(fmt.Sprintf("about %s left: %d samples at %.1f tokens/s", roughly(p.Left), left, p.TokensPerSecond))
-		return
+	switch {
+	case t.estimated || left == 0 || p.Elapsed < flowFor:
+	case t.session > 0:
+		t.estimated = true
+		t.notice(fmt.Sprintf("about %s left: %d samples, %.0f tokens/s so far", roughly(p.Left), left, p.TokensPerSecond))
+	case t.live != nil && t.speed.steady():
+		t.estimated = true
+		t.notice(firstEstimate(left, t.problems, t.budget, p.TokensPerSecond))
 	}
-	most := time.Duration(float64(left) * float64(t.budget) / p.TokensPerSecond * float64(time.Second))
-	t.notice(fmt.Sprintf("at most %s: %d samples of %d problems, up to %d tokens each, at %.1f tokens/s",
-		roughly(most), left, t.problems, t.budget, p.TokensPerSecond))
+}
+
+// firstEstimate is the line for samples whose length is not known yet.
+func firstEstimate(samples, problems, budget int, perSecond float64) string {
+	const step = 100
+	last := func(tokens int) string {
+		return roughly(time.Duration(float64(samples*tokens) / perSecond * float64(time.Second)))
+	}
+	return fmt.Sprintf("%d samples of %d problems at %.0f tokens/s: %s for every %d tokens a sample takes, at most %s (%d tokens)",
+		samples, problems, perSecond, last(step), step, last(budget), budget)
 }
 
 // roughly shows a duration in its two leading units.

@@ -66,10 +66,11 @@ type runner struct {
 	maker   maker
 	pending []key
 	track   *tracker
+	told    map[string]bool // causes of infra errors that the user has seen
 }
 
 func newRunner(c Config, d Deps, p plan, f *folder) *runner {
-	r := &runner{config: c, deps: d, plan: p, folder: f}
+	r := &runner{config: c, deps: d, plan: p, folder: f, told: make(map[string]bool)}
 	r.config.Concurrency = max(1, c.Concurrency)
 	if r.config.Judges < 1 {
 		r.config.Judges = 2
@@ -162,6 +163,7 @@ func (r *runner) collect(ctx context.Context, cancel func(), records <-chan outc
 			inARow = 0
 		} else {
 			inARow++
+			r.tellCause(o.err)
 		}
 		failure = r.folder.journal.append(o.record)
 		r.track.done(o.record)
@@ -180,6 +182,20 @@ func (r *runner) collect(ctx context.Context, cancel func(), records <-chan outc
 		return fmt.Errorf("%w with %d of %d samples done; resume the run in %s to go on", ErrInterrupted, r.track.finished(), len(r.plan.keys), r.config.Out)
 	}
 	return failure
+}
+
+// tellCause shows why a sample could not be judged, each cause once.
+func (r *runner) tellCause(err error) {
+	cause := err
+	for next := errors.Unwrap(cause); next != nil; next = errors.Unwrap(cause) {
+		cause = next
+	}
+	const most = 5 // of causes that each name another thing
+	if r.told[cause.Error()] || len(r.told) == most {
+		return
+	}
+	r.told[cause.Error()] = true
+	r.track.say(err.Error())
 }
 
 // countDone tells the tracker about the samples of earlier sessions.
