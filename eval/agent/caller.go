@@ -45,16 +45,20 @@ type caller struct {
 	token    string
 	attempts int
 	backoff  time.Duration
+	timeout  time.Duration // of one try
 	client   *http.Client
 }
 
 func newCaller(base string, cfg OpenAIConfig) *caller {
-	c := &caller{base: base, token: cfg.Token, attempts: cfg.Attempts, backoff: cfg.Backoff, client: cfg.Client}
+	c := &caller{base: base, token: cfg.Token, attempts: cfg.Attempts, backoff: cfg.Backoff, timeout: cfg.Timeout, client: cfg.Client}
 	if c.attempts <= 0 {
 		c.attempts = 6
 	}
 	if c.backoff <= 0 {
 		c.backoff = time.Second
+	}
+	if c.timeout <= 0 {
+		c.timeout = time.Hour
 	}
 	if c.client == nil {
 		c.client = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
@@ -96,6 +100,8 @@ func (c *caller) do(ctx context.Context, method, route string, body, reply any) 
 
 // once sends the request once; after is the server's Retry-After.
 func (c *caller) once(ctx context.Context, method, url string, content []byte, reply any) (after time.Duration, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout, fmt.Errorf("no answer within %s", c.timeout))
+	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(content))
 	if err != nil {
 		return 0, err
@@ -108,7 +114,11 @@ func (c *caller) once(ctx context.Context, method, url string, content []byte, r
 	}
 	res, err := c.client.Do(req)
 	if err != nil {
-		return 0, err // names method and URL itself
+		// Names method and URL itself; a timeout has its cause only in ctx.
+		if ctx.Err() != nil {
+			err = fmt.Errorf("%s: %w", url, context.Cause(ctx))
+		}
+		return 0, err
 	}
 	defer res.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(res.Body, maxResponse+1))

@@ -20,7 +20,10 @@ type OpenAIConfig struct {
 	// Backoff is the wait before the second try, doubled each time up to a
 	// minute; 0 means one second. A longer Retry-After of the server counts.
 	Backoff time.Duration
-	Client  *http.Client // nil: a client of its own, without a limit on a request's time
+	// Timeout bounds one try; 0 means an hour, within which any turn ends that a
+	// server still works on.
+	Timeout time.Duration
+	Client  *http.Client // nil: a client of its own
 }
 
 // OpenAI is an OpenAI-compatible server as an [Endpoint]: chat completions, one
@@ -135,13 +138,29 @@ func (o *OpenAI) complete(ctx context.Context, r chatRequest) (chatReply, error)
 	if err != nil {
 		return reply, err
 	}
-	if len(reply.Choices) == 0 {
-		return reply, fmt.Errorf("%s/chat/completions: the answer has no choices", o.http.base)
+	if err := reply.check(); err != nil {
+		return reply, fmt.Errorf("%s/chat/completions: %w", o.http.base, err)
 	}
 	if reply.Usage.Prompt <= 0 || reply.Usage.Completion < 0 {
 		return reply, fmt.Errorf("%s/chat/completions: the answer has no usage.prompt_tokens; the response budget cannot be counted: %w", o.http.base, ErrFatal)
 	}
 	return reply, nil
+}
+
+// check refuses an answer in which the model did not end its turn: it must not
+// be scored as one.
+func (r chatReply) check() error {
+	switch {
+	case len(r.Choices) == 0 && len(r.Error) > 0:
+		return fmt.Errorf("the server failed: %s", oneLine(r.Error))
+	case len(r.Choices) == 0:
+		return errors.New("the answer has no choices")
+	case r.Choices[0].Message == nil:
+		return errors.New("the answer has no message")
+	case r.Choices[0].Finish == "abort" || r.Choices[0].Finish == "error":
+		return fmt.Errorf("the server broke the turn off (finish_reason %q)", r.Choices[0].Finish)
+	}
+	return nil
 }
 
 // refusesToolChoice recognises a vLLM server that was started without a tool

@@ -96,7 +96,7 @@ func (c *openAIConversation) take(reply chatReply, growth int) Turn {
 	if c.turns == 0 {
 		c.prompt = reply.Usage.Prompt
 	}
-	turn.Native = c.adopt(choice.Message)
+	turn.Native = c.adopt(*choice.Message)
 	c.turns++
 	c.length = reply.Usage.Prompt + reply.Usage.Completion
 	c.fresh = 0

@@ -219,6 +219,10 @@ func TestServerErrors(t *testing.T) {
 		"not JSON":     {200, "<html>", 1, false, "not the JSON expected"},
 		"no choices":   {200, `{"usage":{"prompt_tokens":1}}`, 1, false, "no choices"},
 		"no usage":     {200, `{"choices":[{"message":{"content":"x"}}]}`, 1, true, "usage"},
+		"null message": {200, `{"choices":[{"message":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":1}}`, 1, false, "no message"},
+		"no message":   {200, `{"choices":[{}],"usage":{"prompt_tokens":1}}`, 1, false, "no message"},
+		"broken off":   {200, `{"choices":[{"message":{"content":"half"},"finish_reason":"abort"}],"usage":{"prompt_tokens":1}}`, 1, false, `finish_reason "abort"`},
+		"error object": {200, `{"error":{"message":"CUDA died"}}`, 1, false, "CUDA died"},
 		"wrong shapes": {200, `{"choices":{"a":1}}`, 1, false, "not the JSON expected"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -237,6 +241,51 @@ func TestServerErrors(t *testing.T) {
 				t.Error("the error shows the token")
 			}
 		})
+	}
+}
+
+// TestServerHangs: a request without an answer ends, and is tried again.
+func TestServerHangs(t *testing.T) {
+	const tries = 3
+	release := make(chan struct{})
+	s := newStub(t, oneModel, func(w http.ResponseWriter, n int, _ map[string]any) {
+		if n <= tries {
+			<-release
+		}
+		completion(w, `{"content":"x"}`, "stop", 9, 5)
+	})
+	t.Cleanup(func() { close(release) }) // before the server's own, which waits for its handlers
+	o, err := NewOpenAI(context.Background(), OpenAIConfig{
+		URL: s.URL + "/v1", Model: "m", Attempts: tries, Backoff: time.Millisecond, Timeout: time.Second / 2, Client: s.Client(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runStub(o, nil, nil); err == nil || !strings.Contains(err.Error(), "gave up after 3 tries") || !strings.Contains(err.Error(), "no answer within 500ms") {
+		t.Errorf("a hanging server: %v", err)
+	}
+	if ep, err := runStub(o, nil, nil); err != nil || ep.Final() != "x" {
+		t.Errorf("%+v, %v", ep, err)
+	}
+}
+
+// TestServerSendsArgumentsAsObject: they are those of the call, and go back as
+// the text that the protocol has.
+func TestServerSendsArgumentsAsObject(t *testing.T) {
+	s := newStub(t, oneModel, func(w http.ResponseWriter, n int, _ map[string]any) {
+		if n == 1 {
+			completion(w, `{"tool_calls":[{"function":{"name":"code_interpreter","arguments":{"code": "print 1"}}}]}`, "tool_calls", 50, 20)
+			return
+		}
+		completion(w, `{"content":"answer"}`, "stop", 95, 10)
+	})
+	ex := &executor{}
+	if _, err := runStub(s.endpoint(t, "m"), Interpreter{Executor: ex}, nil); err != nil || len(ex.jobs) != 1 {
+		t.Fatalf("ran %q, %v", ex.codes(), err)
+	}
+	sent, _ := json.Marshal(s.requests[1]["messages"])
+	if !strings.Contains(string(sent), `"arguments":"{\"code\": \"print 1\"}"`) {
+		t.Errorf("sent back %s", sent)
 	}
 }
 
@@ -327,7 +376,7 @@ func FuzzServerAnswer(f *testing.F) {
 	f.Add(`{"choices":[{"message":{"content":null,"tool_calls":[{"function":{"arguments":"\ud800"}}]}}],"usage":{"prompt_tokens":1}}`)
 	f.Fuzz(func(t *testing.T, body string) {
 		var reply chatReply
-		if json.Unmarshal([]byte(body), &reply) != nil || len(reply.Choices) == 0 {
+		if json.Unmarshal([]byte(body), &reply) != nil || reply.check() != nil {
 			return
 		}
 		c := openAIConversation{server: &OpenAI{}}

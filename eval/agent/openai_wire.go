@@ -27,9 +27,11 @@ type chatRequest struct {
 
 type chatReply struct {
 	Choices []struct {
-		Message wireMessage `json:"message"`
-		Finish  string      `json:"finish_reason"`
+		Message *wireMessage `json:"message"`
+		Finish  string       `json:"finish_reason"`
 	} `json:"choices"`
+	// Error stands instead of choices where a server fails with status 200.
+	Error json.RawMessage `json:"error"`
 	Usage struct {
 		Prompt     int `json:"prompt_tokens"`
 		Completion int `json:"completion_tokens"`
@@ -76,9 +78,25 @@ type wireCall struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"`
 	Function struct {
-		Name      string `json:"name"`
-		Arguments string `json:"arguments"`
+		Name      string        `json:"name"`
+		Arguments wireArguments `json:"arguments"`
 	} `json:"function"`
+}
+
+// wireArguments is the text of a call's arguments. Some servers send the object
+// itself; it goes back to them as the text that others write.
+type wireArguments string
+
+// UnmarshalJSON reads both forms.
+func (a *wireArguments) UnmarshalJSON(raw []byte) error {
+	var text string
+	if raw[0] != '{' {
+		err := json.Unmarshal(raw, &text) // null leaves ""
+		*a = wireArguments(text)
+		return err
+	}
+	*a = wireArguments(raw)
+	return nil
 }
 
 // call is the native call as ours. Arguments that are no JSON become a JSON
@@ -86,7 +104,7 @@ type wireCall struct {
 func (w wireCall) call() chat.ToolCall {
 	args := json.RawMessage(w.Function.Arguments)
 	if !json.Valid(args) {
-		args, _ = json.Marshal(w.Function.Arguments) // a string always encodes
+		args, _ = json.Marshal(string(w.Function.Arguments)) // a string always encodes
 	}
 	return chat.ToolCall{ID: w.ID, Name: w.Function.Name, Arguments: args}
 }
@@ -111,7 +129,7 @@ func toWire(m chat.Message) wireMessage {
 	}
 	for _, c := range m.ToolCalls {
 		call := wireCall{ID: c.ID, Type: "function"}
-		call.Function.Name, call.Function.Arguments = c.Name, string(c.Arguments)
+		call.Function.Name, call.Function.Arguments = c.Name, wireArguments(c.Arguments)
 		w.ToolCalls = append(w.ToolCalls, call)
 	}
 	return w
