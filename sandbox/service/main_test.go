@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/coderl/cr/sandbox"
+	"github.com/coderl/cr/sandbox/judge"
 )
 
 func TestMain(m *testing.M) {
@@ -55,7 +56,7 @@ func jailed(t *testing.T) string {
 			t.Errorf("close: %v", err)
 		}
 	})
-	_, url := serve(t, exec, Config{Workers: 2})
+	_, url := serve(t, exec, Config{Workers: 2, Assert: Asserts{Judge: judge.New(exec), Exec: exec}})
 	return url
 }
 
