@@ -22,6 +22,9 @@ type app struct {
 	Generate generateCmd `cmd:"" help:"Generate text with the embedded engine."`
 	Score    scoreCmd    `cmd:"" help:"Log-probabilities of given text or token ids."`
 	Sandbox  sandboxCmd  `cmd:"" help:"Run programs in the isolated sandbox."`
+	Download downloadCmd `cmd:"" help:"Fetch models and datasets from the hub, verified."`
+	Hub      hubCmd      `cmd:"" help:"A hub of one's own."`
+	Merge    mergeCmd    `cmd:"" help:"Make a model of an FSDP training checkpoint."`
 }
 
 const description = `Build code datasets, evaluate and train code models, judge their programs.

@@ -94,7 +94,7 @@ func isFolder(flag, path string) error {
 // Run evaluates, or judges --samples.
 func (l *livecodebenchCmd) Run(ctx context.Context, c *console) (err error) {
 	deps := eval.Deps{Notice: func(line string) { c.note("%s", line) }}
-	if deps.Set, err = l.load(ctx); err != nil {
+	if deps.Set, err = l.load(ctx, c); err != nil {
 		return err
 	}
 	for _, note := range deps.Set.Notes {

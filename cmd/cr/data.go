@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/coderl/cr/datasets"
+	"github.com/coderl/cr/datasets/hub"
 )
 
 // The release and window that eval takes from the cache when no flag says
@@ -27,7 +28,7 @@ type dataFlags struct {
 }
 
 // load reads the problems.
-func (l *livecodebenchCmd) load(ctx context.Context) (datasets.Set, error) {
+func (l *livecodebenchCmd) load(ctx context.Context, c *console) (datasets.Set, error) {
 	if l.Data == "bundled" {
 		if l.Release != "" || l.StartDate != nil || l.EndDate != "" {
 			return datasets.Set{}, usagef("--data bundled has no releases and no window")
@@ -38,11 +39,11 @@ func (l *livecodebenchCmd) load(ctx context.Context) (datasets.Set, error) {
 	source := datasets.Source{Path: l.Data}
 	if l.Data == "" {
 		options.Release = cmp.Or(l.Release, defaultRelease)
-		root, err := l.Cache.hubCache()
+		folder, err := l.release(ctx, c, options.Release)
 		if err != nil {
 			return datasets.Set{}, err
 		}
-		source.HubCache = root
+		source.Path = folder
 	}
 	switch {
 	case options.Release == "" && (l.StartDate != nil || l.EndDate != ""):
@@ -53,11 +54,27 @@ func (l *livecodebenchCmd) load(ctx context.Context) (datasets.Set, error) {
 		options.Start = defaultStart
 	}
 	set, err := datasets.LoadLiveCodeBench(ctx, source, options)
-	if errors.Is(err, datasets.ErrNotCached) {
-		return set, fmt.Errorf("%w: name the problems with --data FILE or DIR, put the dataset livecodebench/code_generation_lite into the cache, or try --data bundled", err)
-	}
 	if err != nil && ctx.Err() == nil {
 		return set, badInput(err)
 	}
 	return set, err
+}
+
+// release returns the folder of the dataset in the cache, after fetching the
+// files that a release takes and the cache lacks.
+func (l *livecodebenchCmd) release(ctx context.Context, c *console, name string) (string, error) {
+	files, err := datasets.ReleaseFiles(name)
+	if err != nil {
+		return "", badInput(err)
+	}
+	want, err := hub.Select(files, nil)
+	if err != nil {
+		return "", err
+	}
+	repo := datasets.LiveCodeBenchRepo()
+	folder, err := l.Cache.fetched(ctx, c, repo, want)
+	if errors.Is(err, hub.ErrNotCached) {
+		return "", fmt.Errorf("%s: %w: name the problems with --data FILE or DIR, fetch them where there is a network (cr download datasets/%s), or try --data bundled", repo.Name, err, repo.Name)
+	}
+	return folder, err
 }

@@ -29,7 +29,11 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := scriptedServer(t)
+	fsdp, err := filepath.Abs("../../runtime/weights/testdata/fsdp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, hub := scriptedServer(t), hubServer(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -38,11 +42,14 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TINY", tiny)
 			env.Setenv("SERVER", server)
+			env.Setenv("HUB", hub)
+			env.Setenv("FSDP", fsdp)
 			env.Setenv("HOME", env.WorkDir)
 			// Nothing is isolated from the caller's own settings but by name.
-			for _, name := range []string{"CR_MODEL", "HF_HOME", "HF_HUB_CACHE", "XDG_CACHE_HOME", "OPENAI_API_KEY"} {
+			for _, name := range []string{"CR_MODEL", "HF_HOME", "HF_HUB_CACHE", "XDG_CACHE_HOME", "OPENAI_API_KEY", "HF_ENDPOINT", "HF_TOKEN", "HF_TOKEN_PATH", "TRANSFORMERS_OFFLINE"} {
 				env.Setenv(name, "")
 			}
+			env.Setenv("HF_HUB_OFFLINE", "1") // no test reaches the public hub
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

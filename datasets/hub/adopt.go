@@ -58,24 +58,35 @@ func openPartial(dir, stem string, size, chunkSize int64, locked bool) (*partial
 	return newPartial(own, size, chunkSize, false)
 }
 
-// claim renames the largest abandoned file to own, and removes the others.
+// claim renames the largest abandoned file to own.
 func claim(dir, stem, own string, locked bool) bool {
-	best, bestSize := "", int64(0)
-	for _, path := range abandoned(dir, stem, locked) {
-		info, err := os.Stat(path)
-		if err != nil {
-			continue // another process took it
-		}
-		if used := written(info); used >= bestSize {
-			best, bestSize = path, used
-		}
-	}
+	best, _ := largest(dir, stem, locked)
 	if best == "" || os.Rename(best, own) != nil {
 		return false
 	}
 	// Files from huggingface_hub have no marks.
 	err := os.Rename(marksPath(best), marksPath(own))
 	return err == nil || errors.Is(err, os.ErrNotExist)
+}
+
+// largest is the abandoned file that holds the most, and how much that is.
+func largest(dir, stem string, locked bool) (path string, bytes int64) {
+	for _, candidate := range abandoned(dir, stem, locked) {
+		info, err := os.Stat(candidate)
+		if err != nil {
+			continue // another process took it
+		}
+		if used := written(info); path == "" || used > bytes {
+			path, bytes = candidate, used
+		}
+	}
+	return path, bytes
+}
+
+// leftover is how many bytes the next try has not to write again.
+func leftover(dir, stem string) int64 {
+	_, bytes := largest(dir, stem, true)
+	return bytes
 }
 
 // sweep removes abandoned files: the content they were on the way to is there.

@@ -52,6 +52,22 @@ func Parse(kind Kind, text string) (Repo, error) {
 	return Repo{Kind: kind, Name: name, Revision: rev}, nil
 }
 
+// ParseRef reads a repository as a user names one: ORG/NAME[@REV] for a model,
+// datasets/ORG/NAME[@REV] for a dataset, with or without "hub:" before it. assumed
+// is the revision of a name without one.
+func ParseRef(text, assumed string) (Repo, error) {
+	kind, rest := Models, strings.TrimPrefix(text, "hub:")
+	if name, ok := strings.CutPrefix(rest, "datasets/"); ok {
+		kind, rest = Datasets, name
+	} else {
+		rest = strings.TrimPrefix(rest, "models/")
+	}
+	if !strings.Contains(rest, "@") {
+		rest += "@" + assumed
+	}
+	return Parse(kind, rest)
+}
+
 // Snapshot returns the folder of a repository's files inside the cache at root
 // (the folder that holds models--ORG--NAME), and the commit it stands for.
 // It is [ErrNotCached] when the revision was never downloaded.
@@ -73,4 +89,32 @@ func Snapshot(root string, r Repo) (dir, sha string, err error) {
 		return "", "", fmt.Errorf("%s@%s: %w", r.Name, r.Revision, ErrNotCached)
 	}
 	return dir, sha, nil
+}
+
+// Cached is [Snapshot] for a selection of files: it is [ErrNotCached] too when a
+// file chosen by its path is not there, or one that the listing kept with the
+// snapshot names. A snapshot without a listing is otherwise taken as it is.
+func Cached(root string, r Repo, chosen Selection) (string, error) {
+	dir, sha, err := Snapshot(root, r)
+	if err != nil {
+		return "", err
+	}
+	missing := func(name string) (string, error) {
+		return "", fmt.Errorf("%s@%s: %s: %w", r.Name, r.Revision, name, ErrNotCached)
+	}
+	for _, name := range chosen.named {
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+			return missing(name)
+		}
+	}
+	l, err := keptListing(filepath.Join(root, repoFolder(r)), r, sha)
+	if err != nil {
+		return dir, nil
+	}
+	for _, f := range l.Files {
+		if chosen.Match(f.Path) && !sized(filepath.Join(dir, filepath.FromSlash(f.Path)), f.Size) {
+			return missing(f.Path)
+		}
+	}
+	return dir, nil
 }

@@ -153,18 +153,34 @@ func (c *Client) planOffline(r Repo, to Target, chosen Selection) (Plan, error) 
 	return p, nil
 }
 
-// CheckSpace compares the bytes to be fetched with the disk.
-func (p Plan) CheckSpace() error {
-	_, need := p.Bytes()
-	root := existing(p.Target.root())
-	free, err := freeSpace(root)
-	if err != nil {
-		return fmt.Errorf("free space of %s: %w", root, err)
+// CheckSpace compares what plans on one disk would still write with its free
+// space.
+func CheckSpace(plans ...Plan) error {
+	need := map[string]int64{}
+	for _, p := range plans {
+		need[existing(p.Target.root())] += p.toWrite()
 	}
-	if need > free {
-		return fmt.Errorf("%s: %w on %s: %d bytes to fetch, %d free", p.Repo.Name, ErrNoSpace, root, need, free)
+	for root, bytes := range need {
+		free, err := freeSpace(root)
+		if err != nil {
+			return fmt.Errorf("free space of %s: %w", root, err)
+		}
+		if bytes > free {
+			return fmt.Errorf("%w on %s: %d bytes to write, %d free", ErrNoSpace, root, bytes, free)
+		}
 	}
 	return nil
+}
+
+// toWrite is the bytes to be fetched less those that earlier tries left.
+func (p Plan) toWrite() int64 {
+	n := int64(0)
+	for _, i := range p.Items {
+		if i.Fetch() {
+			n += max(i.Size-leftover(p.Target.tempDir(p.Listing, i.File), p.Target.stem(i.File)), 0)
+		}
+	}
+	return n
 }
 
 // Run fetches what a plan lacks, several files at a time, and returns all items
@@ -172,7 +188,7 @@ func (p Plan) CheckSpace() error {
 // not at all; what was received of the others is kept for the next run. events
 // is called from several goroutines.
 func (c *Client) Run(ctx context.Context, p Plan, events func(Event)) ([]Result, error) {
-	if err := p.CheckSpace(); err != nil {
+	if err := CheckSpace(p); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -11,6 +11,8 @@ import (
 // that folder.
 type Selection struct {
 	include, exclude []*regexp.Regexp
+	// named are the include patterns that are plain paths.
+	named []string
 }
 
 // Select compiles patterns. No include pattern means all files.
@@ -19,6 +21,11 @@ func Select(include, exclude []string) (Selection, error) {
 	var err error
 	if s.include, err = globs(include); err != nil {
 		return s, err
+	}
+	for _, p := range include {
+		if !strings.ContainsAny(p, "*?[") && !strings.HasSuffix(p, "/") {
+			s.named = append(s.named, p)
+		}
 	}
 	s.exclude, err = globs(exclude)
 	return s, err
