@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,8 +22,8 @@ type LocalOptions struct {
 	Unsafe bool
 	Limits Limits // for jobs that name none; see DefaultLimits
 	// CacheDir keeps compiled programs, and what tool chains make once, from one
-	// process to the next; several may share it. Without one they last until
-	// Close.
+	// process to the next; several may share it. Default cr/sandbox in the user's
+	// cache directory.
 	CacheDir string
 }
 
@@ -34,7 +33,6 @@ type Local struct {
 	tools     tools
 	limits    Limits
 	isolation Isolation
-	temporary string // cache directory of this Local alone, "" if it was given one
 }
 
 // NewLocal finds the strongest isolation that this host allows, by trying, and
@@ -50,7 +48,7 @@ func NewLocal(opts LocalOptions) (*Local, error) {
 	}
 	l := &Local{limits: opts.Limits.or(DefaultLimits())}
 	if err := l.open(opts, python); err != nil {
-		return nil, errors.Join(fmt.Errorf("start sandbox: %w", err), l.removeTemporary())
+		return nil, fmt.Errorf("start sandbox: %w", err)
 	}
 	l.isolation = Isolation{
 		Tier:        l.pool.Tier().String(),
@@ -62,18 +60,11 @@ func NewLocal(opts LocalOptions) (*Local, error) {
 
 // open finds the tool chains and starts the lanes, which must show them.
 func (l *Local) open(opts LocalOptions, python *jail.Python) (err error) {
-	dir := opts.CacheDir
-	if dir == "" {
-		if dir, err = os.MkdirTemp("", "cr-built-"); err != nil {
-			return fmt.Errorf("make cache: %w", err)
-		}
-		l.temporary = dir
+	built, prepared, err := cacheDirs(opts.CacheDir)
+	if err != nil {
+		return err
 	}
-	prepared := filepath.Join(dir, "prepared")
-	if err := os.MkdirAll(prepared, 0o755); err != nil {
-		return fmt.Errorf("make cache: %w", err)
-	}
-	if l.tools.cache, err = build.New(filepath.Join(dir, "built"), build.DefaultDisk, build.DefaultMemory); err != nil {
+	if l.tools.cache, err = build.New(built, build.DefaultDisk, build.DefaultMemory); err != nil {
 		return err
 	}
 	l.tools.host = lang.NewHost(python.Path, prepared)
@@ -83,11 +74,21 @@ func (l *Local) open(opts LocalOptions, python *jail.Python) (err error) {
 	return err
 }
 
-func (l *Local) removeTemporary() error {
-	if l.temporary == "" {
-		return nil
+// cacheDirs are the directories for compiled programs and for what tool chains
+// make once, "" for a user without a home, who has neither.
+func cacheDirs(dir string) (built, prepared string, err error) {
+	if dir == "" {
+		home, err := os.UserCacheDir()
+		if err != nil {
+			return "", "", nil
+		}
+		dir = filepath.Join(home, "cr", "sandbox")
 	}
-	return os.RemoveAll(l.temporary)
+	built, prepared = filepath.Join(dir, "built"), filepath.Join(dir, "prepared")
+	if err := os.MkdirAll(prepared, 0o755); err != nil {
+		return "", "", fmt.Errorf("make cache: %w", err)
+	}
+	return built, prepared, nil
 }
 
 // Run runs one job in the next free lane.
@@ -116,7 +117,7 @@ func (l *Local) Isolation() Isolation { return l.isolation }
 
 // Close ends every running job and removes all traces.
 func (l *Local) Close() error {
-	if err := errors.Join(l.pool.Close(), l.removeTemporary()); err != nil {
+	if err := l.pool.Close(); err != nil {
 		return fmt.Errorf("close sandbox: %w", err)
 	}
 	return nil

@@ -21,6 +21,9 @@ func (h *Host) Prepared(ctx context.Context, c *Toolchain) (dir string, err erro
 	if c.Prepare == nil {
 		return "", nil
 	}
+	if h.prepared == "" {
+		return "", fmt.Errorf("prepare %s: no cache directory; set XDG_CACHE_HOME or HOME", c.Tools[0])
+	}
 	sum := sha256.Sum256([]byte(c.Identity() + strings.Join(c.Prepare, " ") + strings.Join(c.Env, " ")))
 	dir = filepath.Join(h.prepared, fmt.Sprintf("%s-%x", c.Tools[0], sum[:8]))
 	if _, err := os.Stat(dir); err == nil {
