@@ -25,12 +25,18 @@ func TestNothingIsLeftForTheNextProgram(t *testing.T) {
 		{"shared memory", "from multiprocessing import shared_memory as s; m = s.SharedMemory('x', True, 64)", "import os; print(os.listdir('/dev/shm'))"},
 		{"deep tree without permissions", "import os\nfor i in range(50): os.mkdir('d'); os.chdir('d')\nos.chmod('.', 0)", "import os; print([f for f in os.listdir('.') if f != 'main.py'])"},
 		{"closed directory", "import os; os.chmod('/tmp', 0o700) if os.stat('/tmp').st_uid == os.getuid() else None", "import os; print(os.listdir('/tmp'))"},
-		{"process", "import subprocess; subprocess.Popen(['sleep', '100'], start_new_session=True)",
-			"import os; print([p for p in os.listdir('/proc') if p.isdigit() and int(p) not in (1, os.getpid())])"},
-		{"abstract socket", "import socket, os\ns = socket.socket(socket.AF_UNIX); s.bind('\\0x'); s.listen()\nif os.fork() == 0: import time; time.sleep(100)",
-			"import socket\ns = socket.socket(socket.AF_UNIX)\ntry: s.connect('\\0x'); print('found')\nexcept OSError: print([])"},
-		{"module state", "import math, builtins; math.x = 1; builtins.x = 1; import sys; sys.path.append('x')",
-			"import math, builtins, sys; print([n for n, o in (('math', math), ('builtins', builtins)) if hasattr(o, 'x')] + [p for p in sys.path if p == 'x'])"},
+		{
+			"process", "import subprocess; subprocess.Popen(['sleep', '100'], start_new_session=True)",
+			"import os; print([p for p in os.listdir('/proc') if p.isdigit() and int(p) not in (1, os.getpid())])",
+		},
+		{
+			"abstract socket", "import socket, os\ns = socket.socket(socket.AF_UNIX); s.bind('\\0x'); s.listen()\nif os.fork() == 0: import time; time.sleep(100)",
+			"import socket\ns = socket.socket(socket.AF_UNIX)\ntry: s.connect('\\0x'); print('found')\nexcept OSError: print([])",
+		},
+		{
+			"module state", "import math, builtins; math.x = 1; builtins.x = 1; import sys; sys.path.append('x')",
+			"import math, builtins, sys; print([n for n, o in (('math', math), ('builtins', builtins)) if hasattr(o, 'x')] + [p for p in sys.path if p == 'x'])",
+		},
 		{"environment", "import os; os.environ['X'] = '1'", "import os; print([k for k in os.environ if k == 'X'])"},
 		{"umask and priority", "import os; os.umask(0); os.nice(5)", "import os; print([x for x in (os.umask(0o22), os.nice(0)) if x not in (0o22, 0)])"},
 	}
@@ -203,12 +209,14 @@ func TestRunsRepeatByteForByte(t *testing.T) {
 
 func TestFilesAndLanguages(t *testing.T) {
 	l := open(t, sandbox.LocalOptions{Workers: 1})
-	r := run(t, l, sandbox.Job{Code: "import helper\nprint(helper.x, open('d.bin', 'rb').read())\n",
-		Files: map[string][]byte{"helper.py": []byte("x = 5\n"), "d.bin": {0, 255}}})
+	r := run(t, l, sandbox.Job{
+		Code:  "import helper\nprint(helper.x, open('d.bin', 'rb').read())\n",
+		Files: map[string][]byte{"helper.py": []byte("x = 5\n"), "d.bin": {0, 255}},
+	})
 	if string(r.Stdout) != "5 b'\\x00\\xff'\n" {
 		t.Errorf("%q %s", r.Stdout, r.Stderr)
 	}
-	for _, name := range []string{"../x", "/etc/x", "..", "main.py", "a/b", ""} {
+	for _, name := range []string{"../x", "/etc/x", "..", "main.py", "a/../b", ""} {
 		_, err := l.Run(context.Background(), sandbox.Job{Language: "python", Files: map[string][]byte{name: nil}})
 		if err == nil {
 			t.Errorf("file name %q was accepted", name)
