@@ -79,7 +79,7 @@ func copyInto(t *testing.T, from, to string) {
 // Every checkpoint holds the same model, cut by torch in another way; the names
 // say how.
 func TestMergeEqualsTorch(t *testing.T) {
-	for _, name := range []string{"fsdp2-1", "fsdp2-2", "fsdp2-4", "fsdp2-8", "fsdp1-2", "hsdp-4", "by-hand-2"} {
+	for _, name := range []string{"fsdp2-1", "fsdp2-2", "fsdp2-4", "fsdp2-8", "fsdp1-2", "hsdp-4", "by-hand-2", "plain-mesh-2"} {
 		for dtype, golden := range map[string]string{"": "whole.bf16.safetensors", "file": "whole.f32.safetensors", "f32": "whole.f32.safetensors"} {
 			t.Run(name+" "+dtype, func(t *testing.T) {
 				dir := filepath.Join("testdata/fsdp", name)
@@ -216,6 +216,13 @@ func TestMergeRefuses(t *testing.T) {
 				}
 			}
 		}, "no model_world_size_W_rank_R.pt", nil},
+		"a global shape that the parts do not make": {replaceShard("K\x15K\x08\x86", "K\x16K\x08\x86"), "tensor model.embed_tokens.weight: the parts have 21 of 22", nil},
+		"tied and different": {func(t *testing.T, dir string) {
+			for _, rank := range []string{"0", "1"} {
+				name := "model_world_size_2_rank_" + rank + ".pt"
+				copyInto(t, filepath.Join("testdata/fsdp/untied-2", name), filepath.Join(dir, name))
+			}
+		}, "they differ", weights.ErrTieBroken},
 		"ranks of two models": {func(t *testing.T, dir string) {
 			copyInto(t, "testdata/fsdp/by-hand-2/model_world_size_2_rank_1.pt", filepath.Join(dir, "model_world_size_2_rank_1.pt"))
 		}, "rank 1 places it as", nil},
@@ -264,4 +271,47 @@ func TestMergeActor(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantSafetensors(t, out, "testdata/fsdp/whole.bf16.safetensors")
+}
+
+// Case 61: tied and equal is written once (TestMergeShards); tied and different
+// may be untied by wish; not tied is written twice, whatever the values.
+func TestMergeTies(t *testing.T) {
+	open := func(dir string) *weights.Checkpoint {
+		c, err := weights.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	out, err := merge(t, "testdata/fsdp/untied-2", weights.MergeOptions{Untie: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := open(out); c.Config().TieEmbeddings || !c.Has("lm_head.weight") || configOf(t, out)["tie_word_embeddings"] != false {
+		t.Errorf("untied by wish: tie %v, head %v", c.Config().TieEmbeddings, c.Has("lm_head.weight"))
+	}
+
+	dir := clone(t, "testdata/fsdp/by-hand-2")
+	path := filepath.Join(dir, "huggingface/config.json")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data = bytes.Replace(data, []byte(`"tie_word_embeddings": true`), []byte(`"tie_word_embeddings": false`), 1)
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err = merge(t, dir, weights.MergeOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c := open(out)
+	head, err := c.Tensor("lm_head.weight")
+	if err != nil {
+		t.Fatal(err)
+	}
+	embed, err := c.Tensor("model.embed_tokens.weight")
+	if err != nil || !bytes.Equal(head.Data, embed.Data) {
+		t.Errorf("not tied: %v, equal %v", err, bytes.Equal(head.Data, embed.Data))
+	}
 }

@@ -56,6 +56,24 @@ def by_hand(m, mesh):
     return state
 
 
+def untied(m, mesh):
+    """The configuration ties two tensors that differ in one value."""
+    state = by_hand(m, mesh)
+    head = m.state_dict()["lm_head.weight"].clone()
+    head[20, 7] += 1
+    state["lm_head.weight"] = distribute_tensor(head, mesh, [Shard(0)])
+    return state
+
+
+def plain_mesh(m, mesh):
+    """torch up to 2.8 pickles a mesh's tensor of ranks, not a layout."""
+    type(mesh).__getstate__ = lambda self: {
+        "device_type": "cpu", "mesh": self.mesh.to(torch.int32), "mesh_dim_names": ("fsdp",),
+        "_flatten_mesh_list": tuple(self.mesh.flatten().tolist()), "_thread_id": None, "_dim_group_names": ["0"], "_coordinate_on_dim": [0],
+    }
+    return fsdp2(m, mesh)
+
+
 def rank_main(rank, world, folder, how, shape, names, store):
     dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=world)
     torch.set_num_threads(1)
@@ -98,4 +116,5 @@ if __name__ == "__main__":
         checkpoint(f"fsdp2-{world}", fsdp2, (world,), ("fsdp",))
     checkpoint("fsdp1-2", fsdp1, (2,), ("fsdp",))
     checkpoint("hsdp-4", fsdp2, (2, 2), ("ddp", "fsdp"))
-    checkpoint("by-hand-2", by_hand, (2,), ("fsdp",))
+    for how in (by_hand, untied, plain_mesh):
+        checkpoint(how.__name__.replace("_", "-") + "-2", how, (2,), ("fsdp",))
