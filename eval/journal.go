@@ -94,7 +94,23 @@ func (j *journal) append(rec record) error {
 	if err := j.file.Sync(); err != nil {
 		return fmt.Errorf("sync journal: %w", err)
 	}
+	if err := j.present(); err != nil {
+		return err
+	}
 	j.note(rec, len(line))
+	return nil
+}
+
+// present tells whether the open file is still the one at its path: what is
+// written to a file that was removed goes with the process.
+func (j *journal) present() error {
+	open, err := j.file.Stat()
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	if named, err := os.Stat(j.file.Name()); err != nil || !os.SameFile(open, named) {
+		return fmt.Errorf("%s was removed or replaced while the run was working in it; start the run again", j.file.Name())
+	}
 	return nil
 }
 

@@ -29,6 +29,7 @@ type tracker struct {
 	started  time.Time
 	work     int // samples of this session
 	problems int
+	parallel int // samples in the making at a time
 	budget   int // most tokens of a sample
 	tokens   atomic.Int64
 	live     agent.Counter // nil: tokens are counted turn by turn
@@ -44,7 +45,7 @@ type tracker struct {
 func newTracker(c Config, d Deps, total, problems, work int) *tracker {
 	t := &tracker{
 		report: d.Progress, notice: d.Notice, started: time.Now(),
-		work: work, problems: problems, budget: c.Budgets.Tokens,
+		work: work, problems: problems, budget: c.Budgets.Tokens, parallel: max(1, c.Concurrency),
 		// Without a model there is no speed to measure.
 		estimated: d.Programs != nil,
 	}
@@ -142,10 +143,19 @@ func (t *tracker) tell() {
 		p.TokensPerSecond = float64(p.Tokens) / s
 	}
 	if t.session > 0 {
-		p.Left = p.Elapsed / time.Duration(t.session) * time.Duration(t.work-t.session)
+		p.Left = timeLeft(p.Elapsed, t.session, t.work, t.parallel)
 	}
 	t.estimate(p)
 	t.report(p)
+}
+
+// timeLeft is the time that the rest of the work takes at the pace so far. The
+// samples in the making, of which there are parallel as long as there is work,
+// count as half done.
+func timeLeft(elapsed time.Duration, done, work, parallel int) time.Duration {
+	half := float64(min(parallel, work-done)) / 2
+	made := float64(done) + half
+	return time.Duration(float64(elapsed) / made * (float64(work) - made))
 }
 
 // estimate gives, once, a first idea of the time a run takes. Before the first

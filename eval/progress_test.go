@@ -69,6 +69,21 @@ func TestFirstEstimateWaitsForTokens(t *testing.T) {
 	}
 }
 
+// TestTimeLeft takes twenty samples of ten seconds, sixteen at a time: the first
+// end together after ten seconds, the last four after twenty.
+func TestTimeLeft(t *testing.T) {
+	for _, c := range []struct {
+		seconds        float64
+		done, parallel int
+		want           float64
+	}{
+		{10, 16, 16, 10.0 / 18 * 2}, {10, 1, 16, 10.0 / 9 * 11}, {10, 1, 1, 10 / 1.5 * 18.5}, {20, 19, 16, 20 / 19.5 * .5}, {20, 20, 16, 0},
+	} {
+		got := timeLeft(time.Duration(c.seconds*float64(time.Second)), c.done, 20, c.parallel).Seconds()
+		near(t, "seconds left", got, c.want, 1e-6)
+	}
+}
+
 func TestInvalidTasksAreNoInfraErrors(t *testing.T) {
 	var last Progress
 	tr := newTracker(Config{}, Deps{Progress: func(p Progress) { last = p }}, 2, 2, 2)

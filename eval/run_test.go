@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -275,6 +276,36 @@ func TestOneProcessAFolder(t *testing.T) {
 		return nil
 	}}
 	undisturbed(t, c, d)
+}
+
+// TestRunFolderTakenAway: a run must not work on for hours into nowhere.
+func TestRunFolderTakenAway(t *testing.T) {
+	c, d := testConfig(t), testDeps(50)
+	var once sync.Once
+	d.Progress = func(Progress) { once.Do(func() { _ = os.RemoveAll(c.Out) }) }
+	var last Progress
+	notice := d.Progress
+	d.Progress = func(p Progress) { notice(p); last = p }
+	if _, err := Run(context.Background(), c, d); err == nil || !strings.Contains(err.Error(), "was removed or replaced") {
+		t.Errorf("got %v", err)
+	}
+	if last.Done > 10 {
+		t.Errorf("went on to %d samples", last.Done)
+	}
+}
+
+// TestSamplesWithoutTheirSettings: a journal alone does not say how its samples
+// were made.
+func TestSamplesWithoutTheirSettings(t *testing.T) {
+	c, d := testConfig(t), testDeps(3)
+	undisturbed(t, c, d)
+	if err := os.Remove(filepath.Join(c.Out, runFile)); err != nil {
+		t.Fatal(err)
+	}
+	c.Resume = true
+	if _, err := Run(context.Background(), c, d); !errors.Is(err, ErrRunExists) || !strings.Contains(err.Error(), runFile) {
+		t.Errorf("got %v", err)
+	}
 }
 
 func TestInfraErrorsAreTriedAgain(t *testing.T) {

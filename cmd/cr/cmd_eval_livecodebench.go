@@ -93,7 +93,8 @@ func isFolder(flag, path string) error {
 
 // Run evaluates, or judges --samples.
 func (l *livecodebenchCmd) Run(ctx context.Context, c *console) (err error) {
-	deps := eval.Deps{Notice: func(line string) { c.note("%s", line) }}
+	bar := newProgress(c)
+	deps := eval.Deps{Notice: bar.note, Progress: bar.show}
 	if deps.Set, err = l.load(ctx, c); err != nil {
 		return err
 	}
@@ -116,8 +117,6 @@ func (l *livecodebenchCmd) Run(ctx context.Context, c *console) (err error) {
 	if l.Resume && !hasRun(config.Out) {
 		c.note("%s holds no run to go on with; beginning one", config.Out)
 	}
-	bar := newProgress(c)
-	deps.Progress = bar.show
 	results, err := eval.Run(ctx, config, deps)
 	bar.end()
 	if err != nil {

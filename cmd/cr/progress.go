@@ -45,6 +45,14 @@ func (p *progress) draw(e eval.Progress) {
 	_ = p.bar.Set(e.Done)
 }
 
+// note prints a line where the bar stands, which the next call draws again.
+func (p *progress) note(line string) {
+	if p.bar != nil {
+		_ = p.bar.Clear() // as in draw
+	}
+	p.console.note("%s", line)
+}
+
 // end clears the bar.
 func (p *progress) end() {
 	if p.bar != nil {
@@ -58,7 +66,7 @@ func figures(e eval.Progress) string {
 	if e.Scored > 0 {
 		text = fmt.Sprintf("pass rate %.0f %%", 100*float64(e.Passed)/float64(e.Scored))
 	}
-	if e.Tokens > 0 {
+	if e.TokensPerSecond > 0 {
 		text += fmt.Sprintf(", %.0f tokens/s", e.TokensPerSecond)
 	}
 	if e.Infra > 0 {
