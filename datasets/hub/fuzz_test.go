@@ -1,0 +1,148 @@
+package hub
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func FuzzContentRange(f *testing.F) {
+	for _, text := range []string{"bytes 0-9/10", "bytes 5-9/*", "bytes */10", "bytes 9-5/10", "bytes 0-10/10", "bytes +1-2/3", "bytes 1-99999999999999999999/3", "items 0-1/2"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		r, ok := parseContentRange(text)
+		if ok && (r.start < 0 || r.end < r.start || r.total >= 0 && r.end >= r.total) {
+			t.Fatalf("%q is %+v", text, r)
+		}
+	})
+}
+
+func TestContentRange(t *testing.T) {
+	for text, want := range map[string]contentRange{
+		"bytes 0-9/10": {0, 9, 10}, "bytes 5-9/*": {5, 9, -1}, "bytes 7-7/8": {7, 7, 8},
+	} {
+		if got, ok := parseContentRange(text); !ok || got != want {
+			t.Errorf("%q: %+v, %v; want %+v", text, got, ok, want)
+		}
+	}
+	for _, text := range []string{"", "bytes */10", "bytes 9-5/10", "bytes 0-10/10", "bytes +1-2/3", "bytes 1- 2/3", "bytes 1-2", "items 0-1/2", "bytes 0-9223372036854775808/*"} {
+		if got, ok := parseContentRange(text); ok {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}
+
+func FuzzNextLink(f *testing.F) {
+	f.Add(`<https://hub/api?cursor=a%3D>; rel="next"`)
+	f.Add(`<a>; rel="prev", <b>; rel=next`)
+	f.Add(`<<<>>>;rel="next"`)
+	f.Fuzz(func(t *testing.T, header string) {
+		if link := nextLink(header); link != "" && !strings.Contains(header, "<"+link+">") {
+			t.Fatalf("%q from %q", link, header)
+		}
+	})
+}
+
+func TestNextLink(t *testing.T) {
+	for header, want := range map[string]string{
+		`<https://hub/api?cursor=a%3D>; rel="next"`: "https://hub/api?cursor=a%3D",
+		`<a>; rel="prev", <b?x=1,2>; rel=next`:      "b?x=1,2",
+		`<a>; rel="next"; title="x", <b>; rel=last`: "a",
+		`<a>; rel="prev"`:                           "",
+		`a; rel="next"`:                             "",
+		"":                                          "",
+	} {
+		if got := nextLink(header); got != want {
+			t.Errorf("%q: %q, want %q", header, got, want)
+		}
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	now := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Duration{
+		"3": 3 * time.Second, "0": 0, "": 0, "-1": 0, "soon": 0, "99999": maxPause,
+		"Wed, 01 May 2024 12:00:07 GMT": 7 * time.Second, "Wed, 01 May 2024 11:00:00 GMT": 0,
+	} {
+		if got := retryAfter(text, now); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// What a hub lists never names a place outside the folder.
+func FuzzListing(f *testing.F) {
+	f.Add([]byte(`[{"type":"file","path":"a/b","size":3,"oid":"0123456789012345678901234567890123456789"},{"type":"directory","path":"a"}]`))
+	f.Add([]byte(`[{"type":"file","path":"../b","size":3,"oid":"x","lfs":{"oid":"..","size":-9}}]`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var entries []treeEntry
+		if json.Unmarshal(data, &entries) != nil {
+			return
+		}
+		files, err := filesOf(entries)
+		if err != nil {
+			return
+		}
+		for _, file := range files {
+			at := filepath.Join("/root/of/files", filepath.FromSlash(file.Path))
+			if !strings.HasPrefix(at, "/root/of/files/") || file.Size < -1 || strings.ContainsAny(file.ETag(), "/.\\") {
+				t.Fatalf("%+v", file)
+			}
+		}
+	})
+}
+
+func FuzzMetadata(f *testing.F) {
+	f.Add("c1", `"abc"`, "10", `W/"x"`)
+	f.Add("", `W/`, "-1", `"`)
+	f.Fuzz(func(t *testing.T, commit, etag, length, plain string) {
+		a := answer{Response: &http.Response{StatusCode: 200, ContentLength: -1, Header: http.Header{"Etag": {plain}}}, url: mustURL(t), linked: http.Header{}}
+		a.linked.Set(headerCommit, commit)
+		a.linked.Set(headerLinkedETag, etag)
+		a.linked.Set(headerLinkedSize, length)
+		if m, err := a.metadata(); err == nil && (m.Size < 0 || m.Commit == "" || m.ETag == "") {
+			t.Fatalf("%+v", m)
+		}
+	})
+}
+
+// Marks left by a kill, or damaged, never claim bytes that are not there.
+func FuzzMarks(f *testing.F) {
+	f.Add([]byte("100 \"etag\"\n0 100\n3 50\n"))
+	f.Add([]byte("1 \"\"\n-1 5\n99999 1\n0 9999999999\n"))
+	f.Fuzz(func(t *testing.T, marks []byte) {
+		const size, length = 1000, 640
+		p := &partial{size: size, chunks: split(size, 300)}
+		p.readMarks(bytes.NewReader(marks), length)
+		end := int64(0)
+		for _, c := range p.chunks {
+			if c.start != end || c.have < 0 || c.have > c.length || c.have > 0 && c.start+c.have > length {
+				t.Fatalf("%+v", p.chunks)
+			}
+			end = c.start + c.length
+		}
+		if end != size {
+			t.Fatalf("chunks end at %d", end)
+		}
+	})
+}
+
+func FuzzKeptListing(f *testing.F) {
+	f.Add([]byte(`{"format_version":1,"files":{"a":{"size":3,"blob_id":"0123456789012345678901234567890123456789"}}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		folder := t.TempDir()
+		path := treePath(folder, "sha")
+		writeForTest(t, path, data)
+		l, err := keptListing(folder, Repo{}, "sha")
+		for _, file := range l.Files {
+			if err == nil && (!safePath(file.Path) || file.ETag() == "" && file.Size >= 0) {
+				t.Fatalf("%+v", file)
+			}
+		}
+	})
+}
