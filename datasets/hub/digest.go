@@ -6,73 +6,71 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"io"
 	"os"
 )
 
-// digest is a file's content by both of the hub's names for it.
+// digest is a file's content by the hub's names for it.
 type digest struct {
 	size   int64
 	sha256 string
-	oid    string // git's SHA-1 of "blob SIZE\0" and the content
+	oid    string // git's SHA-1 of "blob SIZE\0" and the content; empty without it
 }
 
-// digester computes a digest of content whose size is known beforehand.
-type digester struct {
-	size int64
-	sum  hash.Hash
-	git  hash.Hash
-}
+// noGit leaves out git's hash.
+const noGit = -1
 
-func newDigester(size int64) *digester {
-	d := &digester{sum: sha256.New(), git: sha1.New()}
-	fmt.Fprintf(d.git, "blob %d\x00", size)
-	return d
-}
-
-func (d *digester) Write(p []byte) (int, error) {
-	d.size += int64(len(p))
-	d.sum.Write(p) // a hash never fails
-	d.git.Write(p)
-	return len(p), nil
-}
-
-func (d *digester) digest() digest {
-	return digest{size: d.size, sha256: hex.EncodeToString(d.sum.Sum(nil)), oid: hex.EncodeToString(d.git.Sum(nil))}
-}
-
-// digestOf reads r to its end.
-func digestOf(ctx context.Context, r io.Reader, size int64) (digest, error) {
-	d := newDigester(size)
-	buffer := make([]byte, 1<<20)
-	for {
-		if err := ctx.Err(); err != nil {
-			return digest{}, err
-		}
-		n, err := r.Read(buffer)
-		_, _ = d.Write(buffer[:n])
-		if err == io.EOF {
-			return d.digest(), nil
-		}
-		if err != nil {
-			return digest{}, err
-		}
+// gitSize is the size for git's hash of a file that the hub lists by it. For
+// others it would only halve the speed.
+func (f File) gitSize() int64 {
+	if f.SHA256 != "" {
+		return noGit
 	}
+	return f.Size
+}
+
+// digestOf reads r to its end. gitSize is the size that git's hash begins with,
+// or [noGit].
+func digestOf(ctx context.Context, r io.Reader, gitSize int64) (digest, error) {
+	sum, git := sha256.New(), sha1.New()
+	hashes := []io.Writer{sum}
+	if gitSize != noGit {
+		fmt.Fprintf(git, "blob %d\x00", gitSize)
+		hashes = append(hashes, git)
+	}
+	n, err := io.CopyBuffer(io.MultiWriter(hashes...), stopping{ctx, r}, make([]byte, 1<<20))
+	if err != nil {
+		return digest{}, err
+	}
+	d := digest{size: n, sha256: hex.EncodeToString(sum.Sum(nil))}
+	if gitSize != noGit {
+		d.oid = hex.EncodeToString(git.Sum(nil))
+	}
+	return d, nil
+}
+
+// stopping ends a long read when its context does.
+type stopping struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+// Read is io.Reader's.
+func (s stopping) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.r.Read(p)
 }
 
 // digestFile reads the file at path.
-func digestFile(ctx context.Context, path string) (digest, error) {
-	f, err := os.Open(path)
+func digestFile(ctx context.Context, path string, gitSize int64) (digest, error) {
+	file, err := os.Open(path)
 	if err != nil {
 		return digest{}, err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return digest{}, err
-	}
-	return digestOf(ctx, f, info.Size())
+	defer file.Close()
+	return digestOf(ctx, file, gitSize)
 }
 
 // check compares content with what the hub lists. An ETag that is no hash (a

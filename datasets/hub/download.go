@@ -265,7 +265,7 @@ func (r Result) withSHA256(ctx context.Context) (Result, error) {
 	if r.SHA256 != "" {
 		return r, nil
 	}
-	d, err := digestFile(ctx, r.File)
+	d, err := digestFile(ctx, r.File, noGit)
 	r.SHA256 = d.sha256
 	return r, err
 }
@@ -305,7 +305,7 @@ func (t *transfer) verified(ctx context.Context) (digest, error) {
 		if err := t.fill(ctx); err != nil {
 			return digest{}, err
 		}
-		d, err := t.into.digest(ctx)
+		d, err := t.into.digest(ctx, t.file)
 		if err != nil {
 			return digest{}, err
 		}

@@ -257,13 +257,13 @@ func (p *partial) open() []int {
 	return open
 }
 
-// digest hashes what was written.
-func (p *partial) digest(ctx context.Context) (digest, error) {
+// digest hashes what was written of f.
+func (p *partial) digest(ctx context.Context, f File) (digest, error) {
 	info, err := p.file.Stat()
 	if err != nil {
 		return digest{}, err
 	}
-	return digestOf(ctx, io.NewSectionReader(p.file, 0, info.Size()), p.size)
+	return digestOf(ctx, io.NewSectionReader(p.file, 0, info.Size()), f.gitSize())
 }
 
 // keep closes the file and leaves it, under a name that says nobody writes it,

@@ -61,7 +61,7 @@ func (t folderTarget) lookup(l Listing, f File) (presence, error) {
 		}
 		return absent, nil
 	}
-	d, err := digestFile(context.Background(), t.name(f))
+	d, err := digestFile(context.Background(), t.name(f), f.gitSize())
 	if err != nil {
 		return absent, err
 	}

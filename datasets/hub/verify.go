@@ -32,7 +32,7 @@ func (c *Client) Recheck(ctx context.Context, p *Plan) (wrong []string, err erro
 
 // check hashes one file that is present, or the content a name will be linked to.
 func (p Plan) check(ctx context.Context, i Item) error {
-	d, err := digestFile(ctx, p.Target.content(p.Listing, i.File))
+	d, err := digestFile(ctx, p.Target.content(p.Listing, i.File), i.gitSize())
 	if err != nil {
 		return err
 	}
