@@ -1,8 +1,10 @@
 package runtime
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -70,6 +72,31 @@ func openDamaged(t *testing.T, m tinyModel, name string, value float32) *Engine 
 	check(t, err)
 	t.Cleanup(func() { check(t, e.Close()) })
 	return e
+}
+
+// A file without a tokenizer, or with a damaged one, still generates from ids.
+func TestIDsNeedNoTokenizer(t *testing.T) {
+	damaged := "weights/testdata/llama.gguf" // its merges spell tokens that it lacks
+	data, err := os.ReadFile(damaged)
+	check(t, err)
+	without := filepath.Join(t.TempDir(), "model.gguf")
+	check(t, os.WriteFile(without, bytes.Replace(data, []byte("ggml.tokens"), []byte("ggml.absent"), 1), 0o600))
+	for file, absent := range map[string]bool{without: true, damaged: false} {
+		e, err := Open(t.Context(), file, Options{Threads: 1})
+		check(t, err)
+		if _, err := e.Chat(); !errors.Is(err, weights.ErrBadCheckpoint) || errors.Is(err, fs.ErrNotExist) != absent {
+			t.Errorf("%s: error is %v", file, err)
+		}
+		if g := generate(t, e, []int32{1, 2}, Params{MaxTokens: 3, IgnoreEOS: true}); len(g.IDs) != 3 {
+			t.Errorf("%s: ids are %v", file, g.IDs)
+		}
+		s, err := e.NewSequence([]int32{1})
+		check(t, err)
+		if _, err := s.Generate(t.Context(), Params{Stop: []string{"x"}}, nil); !errors.Is(err, weights.ErrBadCheckpoint) {
+			t.Errorf("%s: a stop text: %v", file, err)
+		}
+		check(t, e.Close())
+	}
 }
 
 // A tokenizer that cannot be read is the checkpoint's fault.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/coderl/cr/runtime/chat"
@@ -27,6 +28,9 @@ func readChat(c *weights.Checkpoint) (*chat.Model, error) {
 			BOS: v.BOS, EOS: v.EOS, PAD: v.PAD, AddBOS: v.AddBOS, ChatTemplate: v.ChatTemplate,
 		})
 	}
+	if info, err := os.Stat(c.Path()); err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("%s holds no tokenizer: %w", c.Path(), fs.ErrNotExist)
+	}
 	return chat.LoadFolder(c.Path())
 }
 
@@ -39,17 +43,17 @@ type text struct {
 	all    strings.Builder
 }
 
-// newText returns nil for a model without a tokenizer.
+// newText returns nil for a model without a usable tokenizer, whose ids need
+// none.
 func (e *Engine) newText(stops []string) (*text, error) {
 	m, err := e.Chat()
-	if errors.Is(err, fs.ErrNotExist) {
-		if len(stops) > 0 {
-			return nil, fmt.Errorf("stop texts need a tokenizer: %w", err)
-		}
-		return nil, nil
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrClosed):
 		return nil, err
+	case err != nil && len(stops) > 0:
+		return nil, fmt.Errorf("stop texts need a tokenizer: %w", err)
+	case err != nil:
+		return nil, nil
 	}
 	return &text{stream: m.NewStream(true), stops: stops}, nil
 }

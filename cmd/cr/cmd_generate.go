@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -87,7 +89,7 @@ func (g *generateCmd) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	defer engine.Close()
-	prompt, err := g.promptIDs(engine)
+	prompt, err := g.promptIDs(c, engine)
 	if err != nil {
 		return err
 	}
@@ -102,7 +104,7 @@ func (g *generateCmd) Run(ctx context.Context, c *console) error {
 }
 
 // promptIDs turns the flags into the prompt's token ids.
-func (g *generateCmd) promptIDs(engine *runtime.Engine) ([]int32, error) {
+func (g *generateCmd) promptIDs(c *console, engine *runtime.Engine) ([]int32, error) {
 	text := g.Prompt
 	if text == "-" {
 		b, err := io.ReadAll(os.Stdin)
@@ -115,6 +117,9 @@ func (g *generateCmd) promptIDs(engine *runtime.Engine) ([]int32, error) {
 		var ids []int32
 		if err := json.Unmarshal([]byte(text), &ids); err != nil {
 			return nil, usagef("--prompt with --ids: want a JSON list of token ids: %v", err)
+		}
+		if _, err := engine.Chat(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			c.note("note: ids without text: %v", err)
 		}
 		return ids, nil
 	}

@@ -61,10 +61,14 @@ func (m *Message) UnmarshalJSON(raw []byte) error {
 	type plain Message // without this method
 	w := struct {
 		*plain
-		Content json.RawMessage `json:"content"`
+		Content   json.RawMessage `json:"content"`
+		Reasoning *string         `json:"reasoning_content"`
 	}{plain: (*plain)(m)}
 	if err := json.Unmarshal(raw, &w); err != nil {
 		return err
+	}
+	if w.Reasoning != nil {
+		m.Reasoning, m.NoReasoning = *w.Reasoning, *w.Reasoning == ""
 	}
 	var err error
 	m.Content, err = contentText(w.Content)

@@ -13,6 +13,10 @@ type Message struct {
 	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`
 	ToolCallID string     `json:"tool_call_id,omitempty"`
 	Name       string     `json:"name,omitempty"`
+	// NoReasoning says that a conversation gives an empty reasoning_content.
+	// Templates then leave the content whole, where without one they look for
+	// reasoning in it.
+	NoReasoning bool `json:"-"`
 }
 
 // ToolCall is a model's request to run a tool. Arguments is the JSON text as

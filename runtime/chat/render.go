@@ -161,7 +161,7 @@ func (b *builder) message(msg Message) (jinja.Value, error) {
 	d := v.AsDict()
 	d.Set("role", b.text(msg.Role))
 	d.Set("content", b.text(msg.Content))
-	if msg.Reasoning != "" {
+	if msg.Reasoning != "" || msg.NoReasoning {
 		d.Set("reasoning_content", b.text(msg.Reasoning))
 	}
 	if len(msg.ToolCalls) > 0 {

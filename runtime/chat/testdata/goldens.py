@@ -124,7 +124,7 @@ REPLY = lambda c: {"role": "tool", "content": c}
 
 def assistant(content, calls=None, reasoning=None):
     message = {"role": "assistant", "content": content}
-    if reasoning:
+    if reasoning is not None:
         message["reasoning_content"] = reasoning
     if calls:
         message["tool_calls"] = [
@@ -178,6 +178,7 @@ CONVERSATIONS = {
         ],
         [RUN],
     ),
+    "reasoning given as empty": ([USER("q"), assistant("<think>\nr\n</think>\n\nans", reasoning=""), USER("z")], None),
     "reasoning in an old turn": ([USER("q"), assistant("ans", reasoning="why\n"), USER("z")], None),
 }
 
