@@ -50,6 +50,7 @@ type runResponse struct {
 	RunResult     *commandResult    `json:"run_result"`
 	PodName       *string           `json:"executor_pod_name"`
 	Files         map[string]string `json:"files"`
+	Extension     *extensionAnswer  `json:"cr,omitempty"` // for requests that have that member
 }
 
 // testResponse is one case of an evaluation.

@@ -49,7 +49,10 @@ func (s *Service) checkHealth(ctx context.Context) (time.Duration, error) {
 }
 
 func (s *Service) serveHealth(w http.ResponseWriter, r *http.Request) {
-	state := map[string]any{"status": "ok", "isolation": s.exec.Isolation(), "languages": sandbox.Languages()}
+	state := map[string]any{
+		"status": "ok", "service": "cr", "extension": extensionVersion, "workers": s.cfg.Workers,
+		"isolation": s.exec.Isolation(), "languages": sandbox.Languages(),
+	}
 	code := http.StatusOK
 	took, err := s.checkHealth(r.Context())
 	state["run_seconds"] = took.Seconds()

@@ -32,6 +32,7 @@ type runRequest struct {
 	memory      int64 // bytes; 0 is the service's own limit
 	files       map[string][]byte
 	fetch       []string
+	ext         *extension // nil: a request as ScaleBox knows it
 }
 
 // parseRun reads the body of /run_code.
@@ -53,6 +54,7 @@ func parseRun(body raw, languages []string) (runRequest, problems) {
 	if _, ok := f.required("language"); ok {
 		r.language = f.choice("language", languages)
 	}
+	r.ext = parseExtension(f)
 	r.files = parseFiles(f)
 	for i, v := range f.list("fetch_files") {
 		if name, ok := textOf(&faults, append(f.at("fetch_files"), i), v); ok && localPath(name) {

@@ -37,15 +37,19 @@ func (s *Service) runCode(ctx context.Context, client string, r runRequest) runR
 	}
 	limits := s.limits(r.runTime, r.memory)
 	limits.AddressSpace = r.memory > 0
-	run, err := s.run(ctx, client, sandbox.Job{
+	job := sandbox.Job{
 		Language: r.language, Code: r.code, Stdin: []byte(r.stdin),
 		Files: r.files, Fetch: r.fetch, CompileTime: r.compileTime, Limits: limits,
-	})
+	}
+	r.ext.apply(&job)
+	run, err := s.run(ctx, client, job)
 	if err != nil {
 		return ours(s.fault(ctx, "run_code", err))
 	}
 	s.metrics.runs.WithLabelValues(string(run.Status)).Inc()
-	return answerOf(&run)
+	answer := answerOf(&run)
+	r.ext.extend(&answer, &run)
+	return answer
 }
 
 // limits are the limits of a program that asks for them; nobody gets more
