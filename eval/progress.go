@@ -29,7 +29,6 @@ type tracker struct {
 	started  time.Time
 	work     int // samples of this session
 	problems int
-	parallel int // samples in the making at a time
 	budget   int // most tokens of a sample
 	tokens   atomic.Int64
 	live     agent.Counter // nil: tokens are counted turn by turn
@@ -45,7 +44,7 @@ type tracker struct {
 func newTracker(c Config, d Deps, total, problems, work int) *tracker {
 	t := &tracker{
 		report: d.Progress, notice: d.Notice, started: time.Now(),
-		work: work, problems: problems, budget: c.Budgets.Tokens, parallel: max(1, c.Concurrency),
+		work: work, problems: problems, budget: c.Budgets.Tokens,
 		// Without a model there is no speed to measure.
 		estimated: d.Programs != nil,
 	}
@@ -143,20 +142,22 @@ func (t *tracker) tell() {
 		p.TokensPerSecond = float64(p.Tokens) / s
 	}
 	if t.session > 0 {
-		p.Left = timeLeft(p.Elapsed, t.session, t.work, t.parallel)
+		p.Left = timeLeft(p.Elapsed, t.session, t.work)
 	}
 	t.estimate(p)
 	t.report(p)
 }
 
 // timeLeft is the time that the rest of the work takes at the pace so far. The
-// samples in the making, of which there are parallel as long as there is work,
-// count as half done.
-func timeLeft(elapsed time.Duration, done, work, parallel int) time.Duration {
-	half := float64(min(parallel, work-done)) / 2
-	made := float64(done) + half
-	return time.Duration(float64(elapsed) / made * (float64(work) - made))
+// short samples are the first to finish. So those in the making count for
+// nothing yet, as if they all began anew: the mean for durations that are cut
+// off (the maximum likelihood under an exponential law).
+func timeLeft(elapsed time.Duration, done, work int) time.Duration {
+	return time.Duration(float64(elapsed) / float64(done) * float64(work-done))
 }
+
+// firstFew is how many samples must have finished to judge the rest by.
+const firstFew = 3
 
 // estimate gives, once, a first idea of the time a run takes. Before the first
 // samples have finished, nothing is known of their length: the speed comes from
@@ -165,10 +166,10 @@ func (t *tracker) estimate(p Progress) {
 	left := t.work - t.session
 	switch {
 	case t.estimated || left == 0 || p.Elapsed < flowFor:
-	case t.session > 0:
+	case t.session >= firstFew:
 		t.estimated = true
 		t.notice(fmt.Sprintf("about %s left: %d samples, %.0f tokens/s so far", roughly(p.Left), left, p.TokensPerSecond))
-	case t.live != nil && t.speed.steady():
+	case t.session == 0 && t.live != nil && t.speed.steady():
 		t.estimated = true
 		t.notice(firstEstimate(left, t.problems, t.budget, p.TokensPerSecond))
 	}

@@ -69,18 +69,31 @@ func TestFirstEstimateWaitsForTokens(t *testing.T) {
 	}
 }
 
-// TestTimeLeft takes twenty samples of ten seconds, sixteen at a time: the first
-// end together after ten seconds, the last four after twenty.
 func TestTimeLeft(t *testing.T) {
 	for _, c := range []struct {
-		seconds        float64
-		done, parallel int
-		want           float64
-	}{
-		{10, 16, 16, 10.0 / 18 * 2}, {10, 1, 16, 10.0 / 9 * 11}, {10, 1, 1, 10 / 1.5 * 18.5}, {20, 19, 16, 20 / 19.5 * .5}, {20, 20, 16, 0},
-	} {
-		got := timeLeft(time.Duration(c.seconds*float64(time.Second)), c.done, 20, c.parallel).Seconds()
+		seconds    float64
+		done, work int
+		want       float64
+	}{{10, 4, 20, 40}, {7, 3, 4, 7.0 / 3}, {20, 20, 20, 0}} {
+		got := timeLeft(time.Duration(c.seconds*float64(time.Second)), c.done, c.work).Seconds()
 		near(t, "seconds left", got, c.want, 1e-6)
+	}
+}
+
+// TestOneShortSampleIsNoMeasure: the notice comes once, after the first few.
+func TestOneShortSampleIsNoMeasure(t *testing.T) {
+	var lines []string
+	tr := newTracker(Config{}, Deps{Notice: func(l string) { lines = append(lines, l) }}, 30, 10, 30)
+	tr.meter(&sampling{Endpoint: &keyed{}, tokens: 300})
+	for n := range 5 {
+		tr.started = time.Now().Add(-time.Minute)
+		tr.done(record{Sample: Sample{Verdict: sandbox.WA}})
+		if want := n >= 2; (len(lines) > 0) != want {
+			t.Fatalf("after %d samples: %q", n+1, lines)
+		}
+	}
+	if len(lines) != 1 || !strings.HasPrefix(lines[0], "about 9 min 0 s left: 27 samples") {
+		t.Errorf("got %q", lines)
 	}
 }
 
