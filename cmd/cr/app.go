@@ -18,13 +18,15 @@ type app struct {
 	Verbose bool             `short:"v" help:"Log what is done, on stderr."`
 	Version kong.VersionFlag `help:"Print the version."`
 
-	Eval     evalCmd     `cmd:"" help:"Evaluate a model, compare runs, gate a release."`
-	Generate generateCmd `cmd:"" help:"Generate text with the embedded engine."`
-	Score    scoreCmd    `cmd:"" help:"Log-probabilities of given text or token ids."`
-	Sandbox  sandboxCmd  `cmd:"" help:"Run programs in the isolated sandbox."`
-	Download downloadCmd `cmd:"" help:"Fetch models and datasets from the hub, verified."`
-	Hub      hubCmd      `cmd:"" help:"A hub of one's own."`
-	Merge    mergeCmd    `cmd:"" help:"Make a model of an FSDP training checkpoint."`
+	Eval     evalCmd         `cmd:"" help:"Evaluate a model, compare runs, gate a release."`
+	Generate generateCmd     `cmd:"" help:"Generate text with the embedded engine."`
+	Score    scoreCmd        `cmd:"" help:"Log-probabilities of given text or token ids."`
+	Sandbox  sandboxCmd      `cmd:"" help:"Run programs in the isolated sandbox."`
+	Build    buildDatasetCmd `cmd:"" name:"build-dataset" help:"Make reinforcement learning data of verifiable coding problems."`
+	Filter   filterSFTCmd    `cmd:"" name:"filter-sft" help:"Keep the conversations that teach coding with tools."`
+	Download downloadCmd     `cmd:"" help:"Fetch models and datasets from the hub, verified."`
+	Hub      hubCmd          `cmd:"" help:"A hub of one's own."`
+	Merge    mergeCmd        `cmd:"" help:"Make a model of an FSDP training checkpoint."`
 }
 
 const description = `Build code datasets, evaluate and train code models, judge their programs.

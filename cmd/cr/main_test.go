@@ -33,6 +33,10 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	datasets, err := filepath.Abs("../../datasets")
+	if err != nil {
+		t.Fatal(err)
+	}
 	server, hub := scriptedServer(t), hubServer(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -44,6 +48,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("SERVER", server)
 			env.Setenv("HUB", hub)
 			env.Setenv("FSDP", fsdp)
+			env.Setenv("DATASETS", datasets)
 			env.Setenv("HOME", env.WorkDir)
 			// Nothing is isolated from the caller's own settings but by name.
 			for _, name := range []string{"CR_MODEL", "HF_HOME", "HF_HUB_CACHE", "XDG_CACHE_HOME", "OPENAI_API_KEY", "HF_ENDPOINT", "HF_TOKEN", "HF_TOKEN_PATH", "TRANSFORMERS_OFFLINE"} {
