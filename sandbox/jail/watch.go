@@ -14,6 +14,7 @@ type meter struct {
 	started  time.Time
 	startCPU time.Duration
 	startOOM int64
+	startUse int64 // memory charged to the lane before, files in the page cache included
 }
 
 // measure sets the lane's group to the job's limits and starts counting.
@@ -31,6 +32,7 @@ func (l *lane) measure(limits *Limits) (*meter, error) {
 		return nil, err
 	}
 	l.group.ResetPeak()
+	m.startUse = l.group.Usage()
 	if m.startOOM, err = l.group.OOMKills(); err != nil {
 		return nil, err
 	}
@@ -108,7 +110,7 @@ func (w *watch) read(end *ending) {
 		end.peak = treeMemory(w.lane.cmd.Process.Pid)
 	}
 	if g != nil {
-		end.peak = max(0, g.Peak()-w.lane.baseline)
+		end.peak = max(0, g.Peak()-w.meter.startUse)
 		if n, err := g.OOMKills(); err == nil {
 			end.ooms = n - w.meter.startOOM
 		}

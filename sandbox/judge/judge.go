@@ -64,6 +64,9 @@ const (
 	// answer.txt (output) in the working directory; a judge that crashes says no,
 	// since those in use raise on answers that they cannot read.
 	ByName Form = "by_name"
+	// Testlib is that of testlib.h, and of Codeforces: three paths as for ByPath,
+	// and exit statuses of which 3 is the judge's own failure.
+	Testlib Form = "testlib"
 )
 
 // TestResult is one test's outcome.

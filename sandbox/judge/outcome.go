@@ -32,11 +32,29 @@ func outcome(run sandbox.Result) (sandbox.Verdict, string) {
 	case sandbox.OutputLimitExceeded:
 		return sandbox.OLE, "wrote more output than it may"
 	case sandbox.CompileError:
-		return sandbox.CE, lastLine(run.Stderr, "does not compile")
+		return sandbox.CE, compileDetail(run)
 	case sandbox.OK:
 		return sandbox.RE, "the call returned nothing that could be read"
 	default:
 		return sandbox.RE, runtimeDetail(run)
+	}
+}
+
+// compileDetail is the compiler's first complaint; Python's is its last line.
+func compileDetail(run sandbox.Result) string {
+	switch step := run.Compile; {
+	case step == nil:
+		return lastLine(run.Stderr, "does not compile")
+	case step.Status == sandbox.TimeLimitExceeded:
+		return fmt.Sprintf("the compiler was stopped after %.1f s", step.Wall.Seconds())
+	default:
+		said := string(step.Stderr) + "\n" + string(step.Stdout) // some compilers complain there
+		for line := range strings.Lines(said) {
+			if strings.Contains(strings.ToLower(line), "error") {
+				return cut(strings.TrimSpace(line), 200)
+			}
+		}
+		return lastLine([]byte(said), "does not compile")
 	}
 }
 

@@ -41,8 +41,8 @@ func (c Checker) Validate() error {
 		}
 		return nil
 	case "program":
-		if c.Form != ByPath && c.Form != ByName {
-			return fmt.Errorf("checker form %q is neither empty nor %q", c.Form, ByName)
+		if c.Form != ByPath && c.Form != ByName && c.Form != Testlib {
+			return fmt.Errorf("checker form %q is none of empty, %q, %q", c.Form, ByName, Testlib)
 		}
 		if strings.TrimSpace(c.Code) == "" {
 			return fmt.Errorf("checker mode \"program\" needs code")

@@ -12,8 +12,9 @@ import (
 // specialCPU bounds a special judge, which reads what the program wrote.
 const specialCPU = 10 * time.Second
 
-// special runs a special judge in a jail of its own with three files. Exit 0 accepts, another status rejects; a special judge
-// that dies otherwise is our fault, not the program's.
+// special runs a special judge in a jail of its own with three files. It returns
+// why the judge says no, "" for yes. A judge that does not compile, runs too long
+// or dies is our fault, not the program's.
 func (j *Judge) special(ctx context.Context, checker Checker, test Test, answer string) (string, error) {
 	job := sandbox.Job{
 		Language: checker.Language,
@@ -38,19 +39,42 @@ func (j *Judge) special(ctx context.Context, checker Checker, test Test, answer 
 	if run.Status == sandbox.OK {
 		return "", nil
 	}
-	if !rejected(run) && !(checker.Form == ByName && run.Status == sandbox.RuntimeError) {
+	how, no := refusal(run, checker.Form)
+	if !no {
 		_, detail := outcome(run)
 		return "", fmt.Errorf("special judge failed: %s: %s", run.Status, detail)
 	}
 	if said := lastLine(append(run.Stdout, run.Stderr...), ""); said != "" {
-		return "special judge: " + said, nil
+		how = said
 	}
-	return fmt.Sprintf("special judge says no (exit status %d)", run.ExitCode), nil
+	return "special judge: " + how, nil
 }
 
-// rejected tells a verdict from a crash: Python exits 1 for both, but prints a
-// traceback only for the latter.
-func rejected(run sandbox.Result) bool {
-	return run.Status == sandbox.RuntimeError && run.ExitCode > 0 && run.Signal == "" &&
-		!bytes.Contains(run.Stderr, []byte(traceback))
+// testlibSays are the exit statuses by which testlib's judges refuse an answer.
+// Points are no full acceptance.
+var testlibSays = map[int]string{
+	1: "wrong answer", 2: "wrong format", 4: "something after the answer", 7: "points", 8: "unexpected end of file",
 }
+
+// testlibPartial is the first exit status of a partly right answer.
+const testlibPartial = 50
+
+// refusal says how a judge that did not accept refused, or that it did not judge.
+func refusal(run sandbox.Result, form Form) (how string, refused bool) {
+	switch {
+	case form == ByName && run.Status == sandbox.RuntimeError:
+		return fmt.Sprintf("exit status %d", run.ExitCode), true
+	case run.Status != sandbox.RuntimeError || run.Signal != "" || crashed(run):
+		return "", false
+	case form != Testlib:
+		return fmt.Sprintf("exit status %d", run.ExitCode), true
+	case run.ExitCode >= testlibPartial:
+		return "partly right", true
+	}
+	how, refused = testlibSays[run.ExitCode]
+	return how, refused
+}
+
+// crashed tells a crash of a Python judge from its verdict: Python exits 1 for
+// both, but prints a traceback only for the former.
+func crashed(run sandbox.Result) bool { return bytes.Contains(run.Stderr, []byte(traceback)) }

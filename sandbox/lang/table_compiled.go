@@ -15,7 +15,7 @@ func native() []Language {
 		{
 			Name: "cpp", Aliases: []string{"c++", "cxx", "cc"}, Source: "main.cpp",
 			Extensions: []string{".cpp", ".cc", ".cxx"}, Headers: []string{".h", ".hpp", ".hh"},
-			Chains: []Chain{gnu("g++", "g++", "g++", "-std=c++17", "-O2", "-pthread", "-o", "out/prog", "main.cpp")},
+			Chains: []Chain{precompiled(gnu("g++", "g++", "g++", "-std=c++17", "-O2", "-pthread", "-I{prepared}", "-o", "out/prog", "main.cpp"))},
 		},
 		{
 			Name: "go", Aliases: []string{"golang"}, Source: "main.go", Extensions: []string{".go"}, Headers: []string{".go"},
@@ -56,6 +56,15 @@ func gnu(tool, install string, compile ...string) Chain {
 		Tools: []string{tool}, Install: install, Version: []string{tool, "--version"},
 		Compile: compile, Run: []string{"./prog"}, NoMemory: []string{"std::bad_alloc"},
 	}
+}
+
+// precompiled makes the header that most competitors include cost a quarter. The
+// compiler uses what was made only under the same flags; without the header, as
+// outside the GNU library, nothing is made and nothing lost.
+func precompiled(c Chain) Chain {
+	c.Prepare = []string{"/bin/sh", "-c", "mkdir {prepared}/bits && cd {prepared} && " +
+		"echo '#include <bits/stdc++.h>' > all.h && g++ -std=c++17 -O2 -pthread -x c++-header all.h -o bits/stdc++.h.gch || :"}
+	return c
 }
 
 func dChain(tool, install string, compile ...string) Chain {
