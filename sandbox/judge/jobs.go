@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/coderl/cr/sandbox"
+	"github.com/coderl/cr/sandbox/calls"
 )
 
 // Validate says why a test cannot be judged as a call of method: an input line
@@ -49,11 +50,46 @@ func jobOf(code string, task Task, test Test) (sandbox.Job, error) {
 		return job, nil
 	}
 	args, err := arguments(test.Input)
+	if err == nil && !isPython(job.Language) {
+		return job, writeCall(&job, task.Method, args)
+	}
 	job.Call = &sandbox.Call{Class: "Solution", Method: task.Method, Args: args}
 	if task.Function {
 		job.Call.Class = ""
 	}
 	return job, err
+}
+
+// writeCall makes a job of a call in a language whose functions the sandbox does
+// not call itself.
+func writeCall(job *sandbox.Job, method string, args []json.RawMessage) error {
+	p, err := calls.Write(calls.Call{Language: job.Language, Code: job.Code, Name: method, Args: args})
+	if err != nil {
+		return err
+	}
+	job.Code, job.Args, job.Files, job.Fetch = p.Code, p.Args, p.Files, []string{calls.ValueFile}
+	return nil
+}
+
+// writtenValue is the value that such a job left. Shells and Perl have no types,
+// so there the expected value says whether text is meant.
+func writtenValue(language, expected string, value []byte) json.RawMessage {
+	text := strings.TrimSpace(string(value))
+	if value == nil || !calls.Weak(language) {
+		return json.RawMessage(text)
+	}
+	var inner string
+	if json.Unmarshal([]byte(text), &inner) == nil {
+		text = inner
+	}
+	if strings.HasPrefix(strings.TrimSpace(expected), `"`) || !isValue(text) {
+		quoted, err := json.Marshal(text)
+		if err != nil {
+			return nil // a string always encodes
+		}
+		return quoted
+	}
+	return json.RawMessage(text)
 }
 
 // isValue says whether text is one JSON value in Python's dialect.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/coderl/cr/sandbox"
+	"github.com/coderl/cr/sandbox/calls"
 )
 
 // defaultCPU is LiveCodeBench's limit per test, taken as CPU time so that a busy
@@ -128,6 +129,14 @@ func (j *Judge) JudgeTest(ctx context.Context, code string, task Task, test Test
 	run, err := j.exec.Run(ctx, job)
 	if err != nil {
 		return TestResult{}, err
+	}
+	if task.Method != "" && job.Call == nil && run.Status == sandbox.OK {
+		run.Value = writtenValue(job.Language, test.Output, run.Files[calls.ValueFile])
+		if len(run.Value) == 0 {
+			// It ended well, but before its call returned.
+			run.Value, run.Status, run.ExitCode = nil, sandbox.RuntimeError, 1
+		}
+		run.Files = nil
 	}
 	result := TestResult{CPU: run.CPU, Memory: run.Memory, Run: run}
 	if !finished(run, task) {

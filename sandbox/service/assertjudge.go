@@ -102,7 +102,10 @@ func (a Asserts) together(ctx context.Context, task AssertTask) (AssertResult, e
 	case run.Status != sandbox.RuntimeError:
 		result.Verdict = sandbox.Verdict(run.Status)
 	}
-	run.Stdout, result.Run = said, run
+	if found {
+		run.Stdout = said // the word is ours
+	}
+	result.Run = run
 	return AssertResult{TestResult: result, Extracted: code, FullCode: full}, nil
 }
 

@@ -22,7 +22,7 @@ var apiLanguages = [...]string{
 func languageNames() []string {
 	names := slices.Clone(apiLanguages[:])
 	for _, name := range sandbox.Languages() {
-		if !slices.Contains(names, name) {
+		if !slices.ContainsFunc(names, func(known string) bool { return strings.EqualFold(known, name) }) {
 			names = append(names, name)
 		}
 	}
