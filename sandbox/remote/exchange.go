@@ -1,0 +1,170 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Bounds of trying again.
+const (
+	firstWait = 250 * time.Millisecond
+	longWait  = 15 * time.Second
+	longAfter = time.Minute // of a Retry-After
+	broken    = 3           // tries of a request that the service answers with 500
+	shownBody = 300         // bytes of a refusal that an error repeats
+)
+
+// errTooLong means that an answer is longer than any that was asked for.
+var errTooLong = errors.New("the answer is too long")
+
+// retryable is a failure that may pass.
+type retryable struct {
+	err   error
+	after time.Duration // as the service asks
+	once  bool          // it may as well be for good
+}
+
+func (r *retryable) Error() string { return r.err.Error() }
+func (r *retryable) Unwrap() error { return r.err }
+
+func newHTTP() *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = 0, 1024
+	return &http.Client{Transport: transport}
+}
+
+// post sends a request to path until there is an answer of at most limit bytes,
+// or the time is up.
+func (c *Client) post(ctx context.Context, path string, body any, limit int64, patience time.Duration) ([]byte, error) {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(body); err != nil {
+		return nil, fmt.Errorf("write request: %w", err)
+	}
+	return c.again(ctx, patience, func(ctx context.Context) ([]byte, error) {
+		return c.send(ctx, http.MethodPost, path, text.Bytes(), limit)
+	})
+}
+
+// again repeats a try that failed in a way that may pass, until the time is up.
+func (c *Client) again(ctx context.Context, patience time.Duration, try func(context.Context) ([]byte, error)) ([]byte, error) {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	deadline := time.Now().Add(patience)
+	for wait, tries := firstWait, 1; ; wait, tries = min(2*wait, longWait), tries+1 {
+		data, err := try(limited)
+		var passing *retryable
+		switch {
+		case err == nil:
+			return data, nil
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case !errors.As(err, &passing):
+			return nil, err
+		case passing.once && tries >= broken:
+			return nil, fmt.Errorf("tried %d times: %w", tries, passing.err)
+		}
+		// Spread out, so that many clients do not come back at the same moment.
+		pause := max(passing.after, wait/2+rand.N(wait/2))
+		if time.Now().Add(pause).After(deadline) {
+			return nil, fmt.Errorf("no answer in %s, tried %d times: %w", patience.Round(time.Second), tries, passing.err)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// send makes one request and returns the body of a good answer.
+func (c *Client) send(ctx context.Context, method, path string, body []byte, limit int64) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	response, err := c.http.Do(r)
+	if err != nil {
+		var in *url.Error
+		if errors.As(err, &in) {
+			err = in.Err // the address is told by those who call this
+		}
+		return nil, &retryable{err: err}
+	}
+	defer response.Body.Close() //nolint:errcheck // what matters of it has been read
+	data, err := io.ReadAll(io.LimitReader(response.Body, limit+1))
+	switch {
+	case err != nil:
+		return nil, &retryable{err: fmt.Errorf("read answer: %w", err)}
+	case response.StatusCode != http.StatusOK:
+		return nil, refusal(response, data)
+	case int64(len(data)) > limit:
+		return nil, errTooLong
+	}
+	return data, nil
+}
+
+// statusError is an answer that is none.
+type statusError struct {
+	code int
+	said []byte
+}
+
+func (e *statusError) Error() string {
+	text := fmt.Sprintf("%d %s", e.code, http.StatusText(e.code))
+	if said := short(string(e.said)); said != "" {
+		text += ": " + said
+	}
+	return text
+}
+
+// refusal sorts an answer with another status than 200.
+func refusal(r *http.Response, body []byte) error {
+	err := error(&statusError{r.StatusCode, body})
+	switch r.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return fmt.Errorf("%w (%w)", ErrToken, err)
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return &retryable{err: err, after: retryAfter(r.Header.Get("Retry-After"))}
+	case http.StatusInternalServerError:
+		return &retryable{err: err, once: true}
+	}
+	return err
+}
+
+// retryAfter reads the header's number of seconds, or its date.
+func retryAfter(text string) time.Duration {
+	wait := time.Duration(0)
+	if n, err := strconv.Atoi(text); err == nil {
+		wait = time.Duration(min(n, int(longAfter.Seconds()))) * time.Second
+	} else if at, err := http.ParseTime(text); err == nil {
+		wait = time.Until(at)
+	}
+	return min(max(wait, 0), longAfter)
+}
+
+// short is a text of the service's for one line of ours.
+func short(text string) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
+	if len(text) > shownBody {
+		text = strings.ToValidUTF8(text[:shownBody], "") + " …"
+	}
+	return text
+}
