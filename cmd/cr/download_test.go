@@ -52,6 +52,9 @@ func hubServer(t *testing.T) string {
 		put(t, filepath.Join(dir, repo, "model-00001-of-00002.safetensors"), oneTensor("a"))
 	}
 	put(t, filepath.Join(dir, "org/shards/model-00002-of-00002.safetensors"), oneTensor("b"))
+	put(t, filepath.Join(dir, "org/misplaced/model.safetensors.index.json"), []byte(`{"weight_map": {"w": "1.safetensors", "b": "2.safetensors"}}`))
+	put(t, filepath.Join(dir, "org/misplaced/1.safetensors"), oneTensor("b"))
+	put(t, filepath.Join(dir, "org/misplaced/2.safetensors"), oneTensor("w"))
 	put(t, filepath.Join(dir, "datasets/org/rows/data/rows.jsonl"), []byte("{}\n"))
 	server := httptest.NewServer(serve.New(dir, serve.Options{}))
 	t.Cleanup(server.Close)

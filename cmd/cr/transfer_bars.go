@@ -144,7 +144,11 @@ func (b *transferBars) busiest() []*transferred {
 
 func (f *transferred) line() string {
 	speed := float64(f.have-f.first) / time.Since(f.since).Seconds()
-	line := fmt.Sprintf("%s %s of %s, %s/s  %s", bar(f.have, f.size), humanBytes(f.have), humanBytes(f.size), humanBytes(int64(max(speed, 0))), f.path)
+	state := fmt.Sprintf("%s of %s, %s/s", humanBytes(f.have), humanBytes(f.size), humanBytes(int64(max(speed, 0))))
+	if f.have == f.size {
+		state = humanBytes(f.size) + ", verifying"
+	}
+	line := fmt.Sprintf("%s %s  %s", bar(f.have, f.size), state, f.path)
 	width, _, err := term.GetSize(int(os.Stderr.Fd()))
 	if runes := []rune(line); err == nil && len(runes) >= width && width > 1 {
 		line = string(runes[:width-1])

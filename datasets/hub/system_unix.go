@@ -38,7 +38,7 @@ func freeSpace(dir string) (int64, error) {
 	if err := unix.Statfs(dir, &s); err != nil {
 		return 0, err
 	}
-	return int64(s.Bavail) * int64(s.Bsize), nil
+	return int64(s.Bavail) * int64(s.Bsize), nil //nolint:unconvert // their types differ from system to system
 }
 
 // diskFull recognises the errors of a full disk and of a spent quota.

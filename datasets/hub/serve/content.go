@@ -60,5 +60,5 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, f file) {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Disposition", "attachment")
 	// Its own modification time would let a client mix two contents.
-	http.ServeContent(w, r, "", f.stamp.modified, opened)
+	http.ServeContent(w, r, "", f.modified, opened)
 }
