@@ -42,13 +42,14 @@ func LanguageOf(file string) string { return lang.OfFile(file) }
 // prepare translates a Python job for the jail.
 func prepare(job *Job, limits Limits) jail.Job {
 	j := jail.Job{
-		Code:    []byte(job.Code),
-		Stdin:   job.Stdin,
-		Files:   job.Files,
-		Fetch:   job.Fetch,
-		Args:    job.Args,
-		Prelude: job.Prelude,
-		Limits:  jail.Limits(limits),
+		Code:     []byte(job.Code),
+		Stdin:    job.Stdin,
+		Files:    job.Files,
+		Fetch:    job.Fetch,
+		Args:     job.Args,
+		Prelude:  job.Prelude,
+		LongInts: job.LongInts,
+		Limits:   jail.Limits(limits),
 	}
 	if job.Call != nil {
 		j.Call = &jail.Call{Class: job.Call.Class, Method: job.Call.Method, Args: job.Call.Args}

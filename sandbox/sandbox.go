@@ -39,10 +39,12 @@ type Job struct {
 	// Prelude gives the program LiveCodeBench's imports, a deep recursion limit
 	// and long integers, as published scores assume.
 	Prelude bool
-	Files   map[string][]byte // extra files, by path below the working directory
-	Fetch   []string          // files to bring back, by path below the working directory
-	Args    []string          // command-line arguments
-	Limits  Limits
+	// LongInts lifts the limit on the digits of integers alone, as judges do.
+	LongInts bool
+	Files    map[string][]byte // extra files, by path below the working directory
+	Fetch    []string          // files to bring back, by path below the working directory
+	Args     []string          // command-line arguments
+	Limits   Limits
 	// CompileTime bounds the compiler, where the language has one; zero means
 	// the default.
 	CompileTime time.Duration

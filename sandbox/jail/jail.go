@@ -29,13 +29,14 @@ type Job struct {
 	// Fetch names files to bring back, by path below the working directory. A
 	// path that ends in / stands for all files of that directory, which is made
 	// before the program starts.
-	Fetch   []string
-	Args    []string
-	Call    *Call
-	Check   *Check // nil: no test code; its verdict is Outcome.Value
-	Prelude bool
-	Limits  Limits
-	Exec    *Exec // nil: Code is Python for the lane's warm interpreter
+	Fetch    []string
+	Args     []string
+	Call     *Call
+	Check    *Check // nil: no test code; its verdict is Outcome.Value
+	Prelude  bool
+	LongInts bool // integers of many digits, also without the prelude
+	Limits   Limits
+	Exec     *Exec // nil: Code is Python for the lane's warm interpreter
 }
 
 // Exec runs a program of the jail's file system instead of Python code. The

@@ -409,7 +409,7 @@ def run(head, parts, report):
     space = new_module("solution", head["prelude"]) if apart else main
     code = compiled(source, report)
     sys.setrecursionlimit(50_000 if head["prelude"] else 1000)
-    sys.set_int_max_str_digits(50_000 if head["prelude"] else 4300)
+    sys.set_int_max_str_digits(50_000 if head["prelude"] or head["longints"] else 4300)
     gc.enable()
     encode = ENCODE
     try:

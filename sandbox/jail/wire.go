@@ -57,17 +57,18 @@ func readReply(msg []byte) (r reply, err error) {
 // payloadHead is the first line of a payload; raw parts of the given sizes
 // follow: the program, the files, the call's arguments.
 type payloadHead struct {
-	Sizes   []int      `json:"sizes"`
-	Files   []string   `json:"files"`
-	Args    []string   `json:"args"`
-	Call    *Call      `json:"call"`
-	Prelude bool       `json:"prelude"`
-	Fetch   []string   `json:"fetch"`
-	Argv    []string   `json:"argv"` // nil: run the program in the warm interpreter
-	Env     []string   `json:"env"`
-	Stack   int64      `json:"stack"`
-	Main    bool       `json:"main"`  // with a check: run the program as __main__
-	Check   *testsHead `json:"check"` // tests to run in the program's process
+	Sizes    []int      `json:"sizes"`
+	Files    []string   `json:"files"`
+	Args     []string   `json:"args"`
+	Call     *Call      `json:"call"`
+	Prelude  bool       `json:"prelude"`
+	LongInts bool       `json:"longints"`
+	Fetch    []string   `json:"fetch"`
+	Argv     []string   `json:"argv"` // nil: run the program in the warm interpreter
+	Env      []string   `json:"env"`
+	Stack    int64      `json:"stack"`
+	Main     bool       `json:"main"`  // with a check: run the program as __main__
+	Check    *testsHead `json:"check"` // tests to run in the program's process
 }
 
 // testsHead opens the payload of a checker; the test code follows.
@@ -90,7 +91,7 @@ func testsPayload(check *Check, token string) ([]byte, error) {
 
 // payload writes a job for the lane's child.
 func payload(job *Job) ([]byte, error) {
-	head := payloadHead{Call: job.Call, Prelude: job.Prelude, Args: job.Args, Fetch: job.Fetch, Files: []string{}}
+	head := payloadHead{Call: job.Call, Prelude: job.Prelude, LongInts: job.LongInts, Args: job.Args, Fetch: job.Fetch, Files: []string{}}
 	if head.Args == nil {
 		head.Args = []string{}
 	}

@@ -36,7 +36,7 @@ func invalid(task Task) *TestResult {
 
 func jobOf(code string, task Task, test Test) (sandbox.Job, error) {
 	job := sandbox.Job{
-		Language: task.Language, Code: code, Prelude: !task.Plain,
+		Language: task.Language, Code: code, Prelude: !task.Plain, LongInts: true,
 		Limits: task.Limits, CompileTime: task.CompileTime,
 	}
 	if job.Language == "" {

@@ -31,7 +31,8 @@ type Task struct {
 	Language string // "python"
 	Method   string // functional: method name of class Solution; "" for stdin programs
 	Function bool   // Method is a function of the program itself, not of class Solution
-	// Plain runs the program as it is, without LiveCodeBench's prelude.
+	// Plain runs the program as it is, without LiveCodeBench's prelude; only the
+	// limit on the digits of integers is lifted.
 	Plain   bool
 	Tests   []Test
 	Assert  *Assert // instead of Tests: judged by test code

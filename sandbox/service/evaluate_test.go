@@ -182,6 +182,7 @@ func TestCalls(t *testing.T) {
 		{"not wrapped", identity, `[[3]]`, `[3]`, "", false},
 		{"an empty list for the value", identity, `[[3]]`, `[[]]`, "", false},
 		{"a name of the prelude", "x = 1", `[[1, 2]]`, `[[3]]`, `,"fn_name":"add"`, false},
+		{"an integer of 5000 digits as text", "def f(n):\n    return len(str(10**n))", `[[5000]]`, `[[5001]]`, "", true},
 		{"float without tolerance", "def f(x):\n    return 0.1 + 0.2", `[[1]]`, `[[0.3]]`, "", false},
 	} {
 		fn := `,"fn_name":"f"`

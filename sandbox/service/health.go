@@ -51,7 +51,7 @@ func (s *Service) checkHealth(ctx context.Context) (time.Duration, error) {
 func (s *Service) serveHealth(w http.ResponseWriter, r *http.Request) {
 	state := map[string]any{
 		"status": "ok", "service": "cr", "extension": extensionVersion, "workers": s.cfg.Workers,
-		"isolation": s.exec.Isolation(), "languages": sandbox.Languages(),
+		"isolation": s.exec.Isolation(),
 	}
 	code := http.StatusOK
 	took, err := s.checkHealth(r.Context())
