@@ -47,8 +47,8 @@ def engine_round(args, binary):
     figures = {}
     for line in out.splitlines():
         samples = re.search(r"samples=(\d+)", line)
-        prefill = re.search(r"([\d.]+) prefill-tokens/s", line)
-        decode = re.search(r"([\d.]+) decode-tokens/s", line)
+        prefill = re.search(r"([\d.]+) prefill-tok/s", line)
+        decode = re.search(r"([\d.]+) decode-tok/s", line)
         if samples and prefill and decode:
             figures[int(samples[1])] = float(prefill[1]), float(decode[1])
     return figures, share
