@@ -27,6 +27,7 @@ type app struct {
 	Download downloadCmd     `cmd:"" help:"Fetch models and datasets from the hub, verified."`
 	Hub      hubCmd          `cmd:"" help:"A hub of one's own."`
 	Merge    mergeCmd        `cmd:"" help:"Make a model of an FSDP training checkpoint."`
+	Doctor   doctorCmd       `cmd:"" help:"What this host can do, and what to do about what it cannot."`
 }
 
 const description = `Build code datasets, evaluate and train code models, judge their programs.

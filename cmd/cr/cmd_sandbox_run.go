@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,7 +30,7 @@ type sandboxRunCmd struct {
 	sandboxFlags `embed:""`
 
 	File     string        `arg:"" type:"existingfile" help:"The program."`
-	Language string        `default:"python" help:"The program's language."`
+	Language string        `placeholder:"NAME" help:"The program's language (default: by the file's ending, else python)."`
 	Stdin    string        `type:"existingfile" placeholder:"FILE" help:"What the program reads (default: nothing)."`
 	Timeout  time.Duration `default:"10s" help:"CPU time limit."`
 	MaxMem   byteSize      `default:"4G" help:"Memory limit: bytes, or with K, M, G."`
@@ -58,6 +59,9 @@ func (s *sandboxRunCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return badInput(err)
 	}
+	if s.Language == "" {
+		s.Language = cmp.Or(sandbox.LanguageOf(s.File), "python")
+	}
 	var stdin []byte
 	if s.Stdin != "" {
 		if stdin, err = os.ReadFile(s.Stdin); err != nil {
@@ -82,10 +86,17 @@ func (s *sandboxRunCmd) Run(ctx context.Context, c *console) error {
 	enc := json.NewEncoder(c.out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(map[string]any{
+	answer := map[string]any{
 		"status": result.Status, "exit_code": result.ExitCode, "signal": result.Signal,
 		"stdout": string(result.Stdout), "stderr": string(result.Stderr),
 		"cpu_seconds": result.CPU.Seconds(), "wall_seconds": result.Wall.Seconds(), "memory": result.Memory,
 		"isolation": executor.Isolation(),
-	})
+	}
+	if step := result.Compile; step != nil {
+		answer["compiler"] = map[string]any{
+			"status": step.Status, "exit_code": step.ExitCode,
+			"stdout": string(step.Stdout), "stderr": string(step.Stderr), "wall_seconds": step.Wall.Seconds(),
+		}
+	}
+	return enc.Encode(answer)
 }

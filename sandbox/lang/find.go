@@ -76,11 +76,15 @@ func (h *Host) Find(l *Language) (*Toolchain, error) {
 	return nil, err
 }
 
-// Version is the first line that the tool says of itself.
+// Version is the first line that the tool says of itself, warnings aside.
 func (c *Toolchain) Version() string {
 	text, _ := c.version() // Find has seen that it works
-	line, _, _ := strings.Cut(text, "\n")
-	return strings.TrimSpace(line)
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.Contains(line, "warning") {
+			return line
+		}
+	}
+	return ""
 }
 
 // Identity names the very build of the tool chain: its words on its version,

@@ -141,7 +141,7 @@ func managed() []Language {
 func kotlin(compile, run []string) Chain {
 	c := jvm(Chain{
 		Tools: []string{"kotlinc", "java"}, Install: "Kotlin from kotlinlang.org, default-jre-headless",
-		Version: []string{"kotlinc", "-version"}, Compile: compile, Run: run, Untested: true,
+		Version: []string{"kotlinc", "-version"}, Compile: compile, Run: run,
 	})
 	c.CompileTime = 2 * slow
 	return c
