@@ -66,7 +66,7 @@ func (p *part) groups() (ends []int) {
 // writeTable writes the part as parquet. Row groups are filled in parallel and
 // written in order.
 func (p *part) writeTable(ctx context.Context, w io.Writer) error {
-	config, err := parquet.NewWriterConfig(table.Writer(schemaOf(p.build.options.ExtraInfo), &parquet.Snappy, longText...)...)
+	config, err := parquet.NewWriterConfig(table.Writer(schemaOf(p.build.options.ExtraInfo), &table.Snappy{}, longText...)...)
 	if err != nil {
 		return err
 	}

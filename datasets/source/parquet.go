@@ -72,7 +72,7 @@ func textColumns(schema *parquet.Schema, names []string) ([]int, error) {
 		if leaf.Node.Type().Kind() != parquet.ByteArray || leaf.MaxRepetitionLevel > 0 {
 			return nil, fmt.Errorf("column %q holds %s, not text", name, leaf.Node.Type())
 		}
-		found[i] = int(leaf.ColumnIndex)
+		found[i] = leaf.ColumnIndex
 	}
 	return found, nil
 }
