@@ -33,7 +33,7 @@ func (m *merger) join(name string) (joined, error) {
 		n := shard[name]
 		switch {
 		case n.local().storage.foreign != "":
-			return joined{}, &UnsupportedTypeError{Tensor: name, Type: "torch." + n.local().storage.foreign}
+			return joined{}, &UnsupportedTypeError{Tensor: name, Type: n.local().storage.foreign}
 		case n.local().storage.dtype != first.local().storage.dtype:
 			return joined{}, fmt.Errorf("%s on rank 0, %s on rank %d", first.local().storage.dtype, n.local().storage.dtype, rank)
 		case (n.shard == nil) != (first.shard == nil):
@@ -175,9 +175,9 @@ func (j joined) each(f func([]byte) error) error {
 
 // source is the tensor to be written in an element type.
 func (j joined) source(to tensor.DType) source {
-	return source{Name: j.name, DType: to, Shape: j.shape, write: func(w io.Writer) error {
+	return newSource(j.name, to, j.shape, func(w io.Writer) error {
 		return j.each(func(b []byte) error { return writeConverted(w, b, j.dtype, to) })
-	}}
+	})
 }
 
 // writeConverted writes elements of one type as another, some thousands at a

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 
 	"github.com/coderl/cr/internal/atomicfile"
-	"github.com/coderl/cr/runtime/tensor"
 )
 
 // write makes the model's folder beside its place and moves it there whole.
@@ -80,20 +79,20 @@ func (m *merger) fill(ctx context.Context, tensors []joined, dir string) (Merged
 	return merged, c.Close()
 }
 
-// torchName is torch's name for the type of most tensors' bytes.
+// torchName is torch's name for the type of most bytes.
 func torchName(sources []source) string {
-	bytes := map[tensor.DType]int{}
-	most := tensor.BF16
+	bytes := map[string]int{}
+	most := "BF16"
 	for _, s := range sources {
-		bytes[s.DType] += s.bytes()
-		if bytes[s.DType] > bytes[most] {
-			most = s.DType
+		bytes[s.Type] += s.bytes()
+		if bytes[s.Type] > bytes[most] {
+			most = s.Type
 		}
 	}
 	switch most {
-	case tensor.F32:
+	case "F32":
 		return "float32"
-	case tensor.F16:
+	case "F16":
 		return "float16"
 	default:
 		return "bfloat16"

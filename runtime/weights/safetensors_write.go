@@ -26,13 +26,13 @@ type NamedTensor struct {
 func WriteSafetensors(path string, tensors []NamedTensor) error {
 	sources := make([]source, len(tensors))
 	for i, t := range tensors {
-		sources[i] = source{Name: t.Name, DType: t.DType, Shape: t.Shape, write: func(w io.Writer) error {
+		sources[i] = newSource(t.Name, t.DType, t.Shape, func(w io.Writer) error {
 			if want := t.DType.Bytes(product(t.Shape)); want != len(t.Data) {
 				return fmt.Errorf("tensor %s: %s%v in %d bytes", t.Name, t.DType, t.Shape, len(t.Data))
 			}
 			_, err := w.Write(t.Data)
 			return err
-		}}
+		})
 	}
 	return writeSafetensors(path, sources)
 }
@@ -40,17 +40,27 @@ func WriteSafetensors(path string, tensors []NamedTensor) error {
 // source is a tensor whose bytes are made while they are written.
 type source struct {
 	Name  string
-	DType tensor.DType
+	Type  string // the format's name
+	width int    // bytes of an element; 0 for a type the format cannot hold
 	Shape []int
-	write func(io.Writer) error // DType.Bytes of Shape's product, no more and no fewer
+	write func(io.Writer) error // width times Shape's product bytes, no more and no fewer
 }
 
-func (s source) bytes() int { return s.DType.Bytes(product(s.Shape)) }
+// newSource is a tensor of one of the devices' types.
+func newSource(name string, dtype tensor.DType, shape []int, write func(io.Writer) error) source {
+	s := source{Name: name, Type: dtype.String(), Shape: shape, write: write}
+	if block, size := dtype.Block(); block == 1 {
+		s.width = size
+	}
+	return s
+}
+
+func (s source) bytes() int { return s.width * product(s.Shape) }
 
 func writeSafetensors(path string, sources []source) error {
 	ordered := slices.Clone(sources)
 	slices.SortStableFunc(ordered, func(a, b source) int {
-		return cmp.Or(cmp.Compare(elementSize(b.DType), elementSize(a.DType)), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.width, a.width), cmp.Compare(a.Name, b.Name))
 	})
 	header, err := safetensorsHeader(ordered)
 	if err != nil {
@@ -67,11 +77,6 @@ func writeSafetensors(path string, sources []source) error {
 		}
 		return nil
 	})
-}
-
-func elementSize(d tensor.DType) int {
-	_, size := d.Block()
-	return size
 }
 
 // safetensorsHeader returns the length and the JSON header, padded with spaces
@@ -109,11 +114,10 @@ func safetensorsHeader(tensors []source) ([]byte, error) {
 }
 
 func newSafetensorsEntry(t source, offset uint64) (safetensorsEntry, error) {
-	block, size := t.DType.Block()
-	if block != 1 || size == 0 {
-		return safetensorsEntry{}, &UnsupportedTypeError{Tensor: t.Name, Type: t.DType.String()}
+	if t.width == 0 {
+		return safetensorsEntry{}, &UnsupportedTypeError{Tensor: t.Name, Type: t.Type}
 	}
-	entry := safetensorsEntry{DType: t.DType.String(), Shape: []uint64{}, Offsets: []uint64{offset, offset + uint64(t.bytes())}}
+	entry := safetensorsEntry{DType: t.Type, Shape: []uint64{}, Offsets: []uint64{offset, offset + uint64(t.bytes())}}
 	for _, d := range t.Shape {
 		entry.Shape = append(entry.Shape, uint64(d))
 	}

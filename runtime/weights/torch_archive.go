@@ -35,7 +35,8 @@ type torchArchive struct {
 // torchStorage is the bytes behind one or more tensors.
 type torchStorage struct {
 	dtype    tensor.DType
-	foreign  string // torch's name for a type with no DType
+	foreign  string // safetensors' name for a type with no DType
+	width    int    // bytes of an element
 	elements int64
 	data     []byte
 }
@@ -136,44 +137,40 @@ func (a *torchArchive) persistent(id any) (any, error) {
 	if s.data, err = a.read("data/" + key); err != nil {
 		return nil, err
 	}
-	if width := torchWidth(class); elements > int64(len(s.data))/width || elements*width != int64(len(s.data)) {
+	if width := int64(s.width); elements > int64(len(s.data))/width || elements*width != int64(len(s.data)) {
 		return nil, fmt.Errorf("storage %s: %d elements of %d bytes in %d", strconv.Quote(key), elements, width, len(s.data))
 	}
 	a.storages[key] = s
 	return s, nil
 }
 
+// newTorchStorage knows an element type by its storage class.
 func newTorchStorage(class pickle.Global, elements int64) (*torchStorage, error) {
 	s := &torchStorage{elements: elements}
 	switch class.Name {
 	case "FloatStorage":
-		s.dtype = tensor.F32
+		s.dtype, s.width = tensor.F32, 4
 	case "HalfStorage":
-		s.dtype = tensor.F16
+		s.dtype, s.width = tensor.F16, 2
 	case "BFloat16Storage":
-		s.dtype = tensor.BF16
+		s.dtype, s.width = tensor.BF16, 2
 	case "IntStorage":
-		s.dtype = tensor.I32
-	default:
-		s.foreign = strings.TrimSuffix(class.Name, "Storage")
+		s.dtype, s.width = tensor.I32, 4
+	case "DoubleStorage":
+		s.foreign, s.width = "F64", 8
+	case "LongStorage":
+		s.foreign, s.width = "I64", 8
+	case "ShortStorage":
+		s.foreign, s.width = "I16", 2
+	case "CharStorage":
+		s.foreign, s.width = "I8", 1
+	case "ByteStorage":
+		s.foreign, s.width = "U8", 1
+	case "BoolStorage":
+		s.foreign, s.width = "BOOL", 1
 	}
-	if class.Module != "torch" || torchWidth(class) == 0 {
+	if class.Module != "torch" || s.width == 0 {
 		return nil, fmt.Errorf("storage class %s.%s", class.Module, class.Name)
 	}
 	return s, nil
-}
-
-// torchWidth is the size of an element; 0 for a class that is no storage.
-func torchWidth(class pickle.Global) int64 {
-	switch class.Name {
-	case "DoubleStorage", "LongStorage":
-		return 8
-	case "FloatStorage", "IntStorage":
-		return 4
-	case "HalfStorage", "BFloat16Storage", "ShortStorage":
-		return 2
-	case "CharStorage", "ByteStorage", "BoolStorage":
-		return 1
-	}
-	return 0
 }

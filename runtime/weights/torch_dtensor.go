@@ -198,7 +198,7 @@ func spreadRanks(shape, stride, table []int) (mesh, error) {
 func integers(t *torchTensor) ([]int, error) {
 	width := 0
 	switch {
-	case t.storage.foreign == "Long":
+	case t.storage.foreign == "I64":
 		width = 8
 	case t.storage.foreign == "" && t.storage.dtype.String() == "I32":
 		width = 4

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,7 +14,6 @@ import (
 
 	"github.com/coderl/cr/internal/atomicfile"
 	"github.com/coderl/cr/internal/mapfile"
-	"github.com/coderl/cr/runtime/tensor"
 )
 
 // parseTorch reads a model's .bin file: whole tensors under their names.
@@ -101,14 +101,19 @@ func convertTorch(from, to string) error {
 	if err != nil {
 		return fmt.Errorf("convert %s: %w", from, refusal{err})
 	}
-	named := make([]NamedTensor, len(tensors))
-	for i, s := range tensors {
-		if s.foreign != "" {
-			return fmt.Errorf("convert %s: %w", from, refusal{&UnsupportedTypeError{Tensor: s.name, Type: s.foreign}})
+	sources := make([]source, len(tensors))
+	for i, t := range tensors {
+		write := func(w io.Writer) error {
+			_, err := w.Write(t.data)
+			return err
 		}
-		named[i] = NamedTensor{s.name, tensor.Host{DType: s.dtype, Shape: s.shape, Data: s.data}}
+		sources[i] = newSource(t.name, t.dtype, t.shape, write)
+		if t.foreign != "" {
+			// Tables of token ids and masks are kept as they are.
+			sources[i].Type, sources[i].width = t.foreign, int(safetensorsBits(t.foreign)/8)
+		}
 	}
-	return WriteSafetensors(to, named)
+	return writeSafetensors(to, sources)
 }
 
 // CheckFolder verifies that a downloaded model is whole, whatever its

@@ -1,10 +1,6 @@
 package weights
 
-import (
-	"fmt"
-
-	"github.com/coderl/cr/runtime/tensor"
-)
+import "fmt"
 
 // torchTensor is a tensor as torch saves it: a view of a storage.
 type torchTensor struct {
@@ -66,7 +62,7 @@ func (t *torchTensor) bytes() []byte {
 	if n == 0 {
 		return nil
 	}
-	width := elementSize(t.storage.dtype)
+	width := t.storage.width
 	if t.contiguous() {
 		return t.storage.data[t.offset*width : (t.offset+n)*width]
 	}
@@ -90,10 +86,7 @@ func (t *torchTensor) bytes() []byte {
 
 // stored is the tensor under a name of the checkpoint.
 func (t *torchTensor) stored(name string) stored {
-	if t.storage.foreign != "" {
-		return stored{name: name, foreign: "torch." + t.storage.foreign}
-	}
-	return stored{name: name, dtype: t.storage.dtype, shape: t.shape, data: t.bytes()}
+	return stored{name: name, dtype: t.storage.dtype, foreign: t.storage.foreign, shape: t.shape, data: t.bytes()}
 }
 
 // named is a tensor of a state dict, whole or a shard of one.
@@ -138,7 +131,7 @@ func readStateDict(data []byte) ([]named, error) {
 		default:
 			return nil, corrupt("%.80q is a %T, not a tensor", name, item.Value)
 		}
-		if total += product(n.local().shape) * tensor.I32.Bytes(1); total > torchAliases*len(data)+1<<20 {
+		if total += product(n.local().shape) * n.local().storage.width; total > torchAliases*len(data)+1<<20 {
 			return nil, corrupt("its tensors are many times larger than the file")
 		}
 		all = append(all, n)

@@ -7,14 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/coderl/cr/internal/pickle"
 )
 
 func readTestFile(t testing.TB, path string) []byte {
@@ -52,6 +51,36 @@ func TestTorchEqualsSafetensors(t *testing.T) {
 	}
 }
 
+// A conversion keeps every type, those included that no device computes with,
+// and every byte.
+func TestConvertTorchTypes(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, torchFile), string(readTestFile(t, "testdata/torch/types.bin")))
+	if _, err := ConvertTorchFolder(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	got := rawTensors(t, readTestFile(t, filepath.Join(dir, singleFile)))
+	want := rawTensors(t, readTestFile(t, "testdata/torch/types.safetensors"))
+	if !maps.Equal(got, want) {
+		t.Errorf("%q; want %q", got, want)
+	}
+}
+
+// rawTensors describes a safetensors file: type, shape and bytes by name.
+func rawTensors(t *testing.T, data []byte) map[string]string {
+	t.Helper()
+	body := 8 + binary.LittleEndian.Uint64(data)
+	entries, err := parseSafetensorsHeader(data[8:body])
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, e := range entries {
+		all[e.name] = fmt.Sprint(e.DType, e.Shape, data[body+e.Offsets[0]:body+e.Offsets[1]])
+	}
+	return all
+}
+
 func TestTorchRefusals(t *testing.T) {
 	for file, says := range map[string]string{
 		"torch/nested.bin":                          `"state" is a *pickle.Dict, not a tensor`,
@@ -65,7 +94,7 @@ func TestTorchRefusals(t *testing.T) {
 		}
 	}
 	tensors, err := parseTorch(readTestFile(t, "testdata/torch/double.bin"))
-	if err != nil || len(tensors) != 1 || tensors[0].foreign != "torch.Double" {
+	if err != nil || len(tensors) != 1 || tensors[0].foreign != "F64" {
 		t.Errorf("double.bin: %+v, %v", tensors, err)
 	}
 }
@@ -155,8 +184,7 @@ func rowMajor(shape []int) []int {
 // tensor adds a tensor over a storage of its own.
 func (b *torchBuilder) tensor(name, class string, shape []int, data []byte) {
 	b.storages = append(b.storages, data)
-	width := int(torchWidth(pickle.Global{Name: class}))
-	b.view(name, class, len(b.storages)-1, len(data)/width, 0, shape, rowMajor(shape))
+	b.view(name, class, len(b.storages)-1, product(shape), 0, shape, rowMajor(shape))
 }
 
 // view adds a tensor over storage n.

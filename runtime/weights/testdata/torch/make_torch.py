@@ -35,3 +35,11 @@ torch.save({"state": {"w": torch.zeros(2)}}, "nested.bin")
 torch.save({"w": torch.zeros(2, dtype=torch.float64)}, "double.bin")
 torch.save({"w": torch.zeros(2)}, "legacy.bin", _use_new_zipfile_serialization=False)
 torch.save(module, "code.bin")  # a pickled module, not its tensors
+
+types = {
+    "d2t": torch.arange(5), "t2d": torch.tensor([True, False, True]), "fc.weight": torch.randn(2, 3).bfloat16(),
+    "f64": torch.randn(2, dtype=torch.float64), "i16": torch.arange(3, dtype=torch.int16), "i8": torch.arange(3, dtype=torch.int8),
+    "u8": torch.arange(3, dtype=torch.uint8), "f32": torch.randn(2),
+}
+torch.save(types, "types.bin")
+save_file(types, "types.safetensors", metadata={"format": "pt"})
