@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -41,6 +40,7 @@ type lane struct {
 	baseline int64         // memory charged to the idle lane
 	jobs     int
 	dir      string        // a lane's directory on the host, without namespaces
+	uid      int           // of its jobs on the host, without namespaces; 0: none of its own
 	exited   chan struct{} // closed once the process has been waited for
 	stderr   headTail      // of the lane itself; read after exited is closed
 	stopOnce sync.Once
@@ -57,6 +57,9 @@ func (p *Pool) startLane(number int) (*lane, error) {
 	}
 	defer theirs.Close()
 	l := &lane{control: ours, exited: make(chan struct{})}
+	if tier == T3 {
+		l.uid = hostUID(p.base, number)
+	}
 	l.cmd = &exec.Cmd{
 		Path:        "/proc/self/exe",
 		Args:        []string{stubName},
@@ -65,8 +68,8 @@ func (p *Pool) startLane(number int) (*lane, error) {
 		SysProcAttr: tier.sysProcAttr(p.base + number),
 	}
 	l.cmd.Stderr, l.cmd.WaitDelay = &l.stderr, time.Second
-	if tier == Unsafe {
-		if l.dir, err = unsafeDir(); err != nil {
+	if !tier.namespaced() {
+		if l.dir, err = hostDir(p.set); err != nil {
 			return nil, errors.Join(err, ours.Close())
 		}
 	}
@@ -96,7 +99,7 @@ func (l *lane) configure(tier Tier, python *Python) error {
 			return err
 		}
 	}
-	msg, err := json.Marshal(tier.layout(python, l.dir))
+	msg, err := json.Marshal(tier.layout(python, l.dir, l.uid))
 	if err != nil {
 		return fmt.Errorf("write layout: %w", err)
 	}
@@ -133,6 +136,10 @@ func (l *lane) await() error {
 func (l *lane) stop() error {
 	l.stopOnce.Do(func() {
 		if l.cmd.Process != nil {
+			if l.uid != 0 {
+				killUID(l.uid)
+				killUID(l.uid + 1)
+			}
 			if l.dir != "" {
 				killTree(l.cmd.Process.Pid)
 			}
@@ -148,22 +155,6 @@ func (l *lane) stop() error {
 		}
 	})
 	return l.stopErr
-}
-
-// unsafeDir makes the directory of a lane that has no root of its own.
-func unsafeDir() (string, error) {
-	dir, err := os.MkdirTemp("", "cr-lane-")
-	if err != nil {
-		return "", fmt.Errorf("make lane directory: %w", err)
-	}
-	err = errors.Join(
-		os.Mkdir(filepath.Join(dir, "w"), 0o777),
-		os.WriteFile(filepath.Join(dir, "lane.py"), laneSource, 0o644),
-	)
-	if err != nil {
-		return "", errors.Join(fmt.Errorf("make lane directory: %w", err), os.RemoveAll(dir))
-	}
-	return dir, nil
 }
 
 // controlPair makes the two ends of a control socket, which keeps messages

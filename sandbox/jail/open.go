@@ -24,6 +24,10 @@ func Open(workers int, python *Python, unsafe bool) (*Pool, error) {
 			failed = fmt.Errorf("%s lacks ctypes, by which jobs give up capabilities", python.Path)
 			continue
 		}
+		if private := python.private(); cfg.Tier == T3 && private != "" {
+			failed = fmt.Errorf("%s is closed to the uids that programs run under; choose an interpreter with --python", private)
+			continue
+		}
 		pool, err := NewPool(cfg)
 		if err == nil {
 			return pool, nil
@@ -47,16 +51,18 @@ func candidates(workers int, python *Python) []Config {
 	}
 	root := user
 	root.Tier = T2Root
+	bare := user
+	bare.Tier = T3
 	groups, err := cgroup.Find()
 	if err != nil {
-		return []Config{root, user} // the reason is seen in the tier
+		return []Config{root, user, bare} // the reason is seen in the tier
 	}
 	best := root
 	best.Groups, best.Tier = groups, T1
 	if groups.Unified() {
 		best.Tier = T0
 	}
-	return []Config{best, root, user}
+	return []Config{best, root, user, bare}
 }
 
 // Tier is the isolation that holds.
@@ -65,6 +71,9 @@ func (p *Pool) Tier() Tier { return p.cfg.Tier }
 // Layers lists what keeps programs apart, for reports.
 func (p *Pool) Layers() []string {
 	layers := []string{"seccomp", "no_new_privs", "rlimits"}
+	if p.cfg.Tier == T3 {
+		return append(layers, "landlock", "unique uid")
+	}
 	if p.cfg.Tier != Unsafe {
 		layers = append(layers, "user", "mount", "pid", "net", "ipc", "uts", "cgroup", "read-only root")
 	}

@@ -39,7 +39,7 @@ type Pool struct {
 	done   sync.WaitGroup
 	mu     sync.Mutex
 	lanes  map[*lane]bool // all that are alive
-	sweep  *janitor       // nil without control groups
+	sweep  *janitor       // nil where all ends with the lanes
 }
 
 // NewPool starts the lanes and waits for the first.
@@ -56,9 +56,9 @@ func NewPool(cfg Config) (*Pool, error) {
 		closed: make(chan struct{}),
 		lanes:  map[*lane]bool{},
 	}
-	if cfg.Groups != nil {
+	if base := p.sweepBase(); cfg.Groups != nil || base >= 0 {
 		var err error
-		if p.sweep, err = startJanitor(p.set); err != nil {
+		if p.sweep, err = startJanitor(p.set, base); err != nil {
 			return nil, err
 		}
 	}
@@ -72,6 +72,15 @@ func NewPool(cfg Config) (*Pool, error) {
 	}
 	p.ready <- l
 	return p, nil
+}
+
+// sweepBase is the base of uids that a janitor must look for, -1 if namespaces
+// bound all lanes.
+func (p *Pool) sweepBase() int {
+	if p.cfg.Tier != T3 {
+		return -1
+	}
+	return p.base
 }
 
 // maxStartFailures is how many lanes in a row may fail to start.

@@ -129,6 +129,19 @@ func (p *Python) mountPoint() string {
 // compiler. It must be called before lanes start.
 func (p *Python) Show(paths ...string) { p.Dirs = append(p.Dirs, paths...) }
 
+// private is a directory of the interpreter that other users may not enter, ""
+// if there is none.
+func (p *Python) private() string {
+	for _, dir := range p.Dirs {
+		for at := dir; at != "/"; at = filepath.Dir(at) {
+			if info, err := os.Stat(at); err == nil && info.Mode()&0o005 != 0o005 {
+				return at
+			}
+		}
+	}
+	return ""
+}
+
 // within says whether path is dir or lies below it.
 func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")

@@ -18,6 +18,7 @@ func (l *lane) run(ctx context.Context, tier Tier, job *Job) (out Outcome, clean
 	}
 	meter, err := l.measure(&job.Limits)
 	if err == nil {
+		meter.exec = job.Exec != nil
 		err = l.send(tier, job, token, ch)
 	}
 	err = errors.Join(err, ch.closeTheirs())
@@ -52,6 +53,9 @@ func (l *lane) send(tier Tier, job *Job, token string, ch *channels) error {
 		req.Check, req.Checker = true, checkerUID
 	} else {
 		req.Token = token
+	}
+	if tier == T3 {
+		req.UID, req.GID, req.Checker = l.uid, l.uid, l.uid+1
 	}
 	if tier.privileged() {
 		req.UID = firstJobUID + l.jobs%(hostRoot-firstJobUID)
@@ -106,7 +110,9 @@ func (l *lane) outcome(ctx context.Context, m *meter, end *ending, ch *channels,
 		if status.Signaled() {
 			out.ExitCode, out.Signal = 128+int(status.Signal()), signalName(status.Signal())
 		}
-		out.Memory = max(out.Memory, end.answer.reply.maxRSS)
+		if !m.exec || m.lane.group == nil {
+			out.Memory = max(out.Memory, end.answer.reply.maxRSS)
+		}
 		if !m.counts {
 			out.CPU = max(out.CPU, end.answer.reply.cpu)
 		}

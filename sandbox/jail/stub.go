@@ -26,7 +26,8 @@ type layout struct {
 	Lane       []byte   // source of the lane program
 	Argv       []string
 	Env        []string
-	DropRoot   bool // uid 0 of the namespace is not our own uid: change to it
+	Confine    string // "" or the only directory to write in, by Landlock
+	DropRoot   bool   // uid 0 of the namespace is not our own uid: change to it
 }
 
 // notice is what a lane says before it serves: ready, or what went wrong.
@@ -83,7 +84,12 @@ func becomeLane() error {
 	if err := setProcess(&l); err != nil {
 		return err
 	}
-	filter, err := seccomp.Filter()
+	if l.Confine != "" {
+		if err := confine(l.Binds, l.Confine); err != nil {
+			return err
+		}
+	}
+	filter, err := seccomp.Filter(l.Namespaces)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,9 @@
 package jail
 
 import (
+	"fmt"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -16,16 +18,20 @@ const (
 	T1                 // the same with version 1 control groups
 	T2Root             // root without control groups: as T2, with unique uids
 	T2                 // an ordinary user: namespaces, one uid, no control groups
+	T3                 // root of a container that allows no namespaces: Landlock, unique uids
 	Unsafe             // rlimits and the system-call filter only
 )
 
 // String is the tier's name in reports.
 func (t Tier) String() string {
-	return [...]string{"T0", "T1", "T2", "T2", "unsafe"}[t]
+	return [...]string{"T0", "T1", "T2", "T2", "T3", "unsafe"}[t]
 }
 
 // privileged says whether lanes may use a range of uids of their own.
 func (t Tier) privileged() bool { return t == T0 || t == T1 || t == T2Root }
+
+// namespaced says whether lanes have namespaces and a root of their own.
+func (t Tier) namespaced() bool { return t <= T2 }
 
 // grouped says whether control groups limit and count.
 func (t Tier) grouped() bool { return t == T0 || t == T1 }
@@ -46,6 +52,13 @@ var stubCaps = []uintptr{
 	unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP, unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE,
 	unix.CAP_FOWNER, unix.CAP_KILL, unix.CAP_SETUID, unix.CAP_SETGID,
 }
+
+// Without namespaces a lane's uids are the host's: one for its jobs, the next for
+// test code. Numbers repeat after hostLanes lanes of a pool.
+const hostLanes = 64
+
+// hostUID is the first of the two uids of a lane without namespaces.
+func hostUID(base, number int) int { return firstUID + (base*hostLanes+number%hostLanes)*2 }
 
 const laneNamespaces = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID |
 	syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS | syscall.CLONE_NEWCGROUP
@@ -77,19 +90,25 @@ const scratchSize = 256 << 20
 
 // layout says what the stub is to build. Without namespaces the lane works in
 // dir, a directory of the host.
-func (t Tier) layout(python *Python, dir string) layout {
+func (t Tier) layout(python *Python, dir string, uid int) layout {
 	l := layout{
-		Namespaces: t != Unsafe,
+		Namespaces: t.namespaced(),
 		Mount:      python.mountPoint(),
 		Binds:      python.binds(),
 		Scratch:    scratchSize,
 		Lane:       laneSource,
 		Argv:       append([]string{python.Path, "-s", "-B", "-X", "utf8", lanePath}, scratch[:]...),
-		Env:        laneEnv,
-		DropRoot:   t.privileged(),
+		Env:        append(slices.Clone(laneEnv), "HOME=/w", "TMPDIR=/tmp"),
+		DropRoot:   t.privileged() || t == T3,
 	}
-	if t == Unsafe {
-		l.Argv = []string{python.Path, "-s", "-B", "-X", "utf8", filepath.Join(dir, "lane.py"), filepath.Join(dir, "w")}
+	if !t.namespaced() {
+		places := hostPlaces(dir)
+		l.Argv = append([]string{python.Path, "-s", "-B", "-X", "utf8", filepath.Join(dir, "lane.py")}, places...)
+		l.Env = append(slices.Clone(laneEnv), "HOME="+places[0], "TMPDIR="+places[1])
+	}
+	if t == T3 {
+		l.Confine = dir
+		l.Argv = append(l.Argv, fmt.Sprintf("uids=%d,%d", uid, uid+1))
 	}
 	return l
 }
@@ -98,6 +117,6 @@ func (t Tier) layout(python *Python, dir string) layout {
 // the order of sets repeat; one thread for BLAS keeps fork safe and CPU time
 // meaningful.
 var laneEnv = []string{
-	"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/w", "TMPDIR=/tmp", "LANG=C.UTF-8", "TZ=UTC",
+	"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TZ=UTC",
 	"PYTHONHASHSEED=0", "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1",
 }

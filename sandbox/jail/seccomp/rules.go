@@ -37,12 +37,15 @@ var refused = [...]uint32{
 }
 
 // commonRules are the rules of every architecture.
-func commonRules() []rule {
+func commonRules(localSockets bool) []rule {
 	rules := make([]rule, 0, len(refused)+8)
 	for _, nr := range refused {
 		rules = append(rules, rule{nr: nr, errno: unix.EPERM})
 	}
 	local := &argCheck{arg: 0, only: []uint32{unix.AF_UNIX}}
+	if !localSockets {
+		rules = append(rules, rule{nr: unix.SYS_SOCKET, errno: unix.EPERM})
+	}
 	return append(rules,
 		// Flags of clone3 lie in memory, out of a filter's sight. ENOSYS, not
 		// EPERM, makes the C library fall back to clone.

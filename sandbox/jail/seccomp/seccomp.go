@@ -54,8 +54,9 @@ type argCheck struct {
 	only   []uint32 // or refuse everything but these values
 }
 
-// Filter returns the jail's filter for this architecture.
-func Filter() ([]unix.SockFilter, error) {
+// Filter returns the jail's filter for this architecture. Local sockets are for
+// programs that see no file system but their own: on the host's, others listen.
+func Filter(localSockets bool) ([]unix.SockFilter, error) {
 	if auditArch == 0 {
 		return nil, fmt.Errorf("seccomp: no filter for architecture %s", runtime.GOARCH)
 	}
@@ -68,7 +69,7 @@ func Filter() ([]unix.SockFilter, error) {
 	if foreignABI != 0 {
 		p = append(p, jump(opAtop, foreignABI, 0, 1), stmt(opRet, errno(unix.ENOSYS)))
 	}
-	for _, r := range append(commonRules(), archRules()...) {
+	for _, r := range append(commonRules(localSockets), archRules()...) {
 		p = append(p, r.assemble()...)
 	}
 	return append(p, stmt(opRet, retAllow)), nil
