@@ -15,6 +15,7 @@ type meter struct {
 	startCPU time.Duration
 	startOOM int64
 	startUse int64 // memory charged to the lane before, files in the page cache included
+	exec     bool  // a process's own peak includes that of the interpreter it was forked from
 }
 
 // measure sets the lane's group to the job's limits and starts counting.

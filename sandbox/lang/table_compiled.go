@@ -105,7 +105,7 @@ func managed() []Language {
 			Chains: []Chain{jvm(Chain{
 				Tools: []string{"javac", "java"}, Install: "default-jdk-headless", Version: []string{"javac", "-version"},
 				Compile: []string{"javac", "-J-XX:+UseSerialGC", "-J-XX:-UsePerfData", "-encoding", "UTF-8", "-d", "out", "Main.java"},
-				Run:     java("-ea", "-cp", "/w", "Main"),
+				Run:     java("-ea", "-cp", ".", "Main"),
 			})},
 		},
 		{
@@ -117,11 +117,11 @@ func managed() []Language {
 		},
 		{
 			Name: "scala", Source: "main.scala", Extensions: []string{".scala"}, Headers: []string{".scala"},
-			Entry: `(?m)^\s*object\s+(\w+)`,
+			Entry: `(?m)^object\s+(\w+)`,
 			Chains: []Chain{jvm(Chain{
 				Tools: []string{"scalac", "scala", "java"}, Install: "scala", Version: []string{"scalac", "-version"},
 				Compile: []string{"scalac", "-d", "out", "main.scala"},
-				Run:     []string{"scala", "-nc", "-cp", "/w", "{entry}"},
+				Run:     []string{"scala", "-nc", "-cp", ".", "{entry}"},
 			})},
 		},
 		{
