@@ -28,7 +28,6 @@ def prelude(space):
     except (ImportError, ValueError, OSError):
         pass  # deep recursion then ends sooner
     sys.setrecursionlimit(50_000)
-    digits(50_000)
 
 
 def digits(limit):
@@ -107,6 +106,16 @@ def show(error):
     sys.exit(1)
 
 
+def written(encode, value):
+    """The value as JSON; what stands against it is no fault with a place in the
+    program."""
+    try:
+        return encode(value)
+    except BaseException as error:
+        error.__traceback__ = None
+        show(error)
+
+
 def new_module(name):
     module = types.ModuleType(name)
     module.__dict__.update(__file__=FILE, __builtins__=__builtins__, __cached__=None)
@@ -128,7 +137,7 @@ def call(space, target, arguments):
     return method(*arguments)
 
 
-def start(source, argv, with_prelude, called):
+def start(source, argv, with_prelude, long_integers, called):
     """Run the program. A call comes in the first line of the standard input, since
     the program could read this text."""
     sys.argv[:] = [FILE] + argv
@@ -138,7 +147,6 @@ def start(source, argv, with_prelude, called):
         digits(0)
         report, encode = make_report(target["nonce"]), make_encoder()
         arguments = arguments_of(target, report)
-        digits(4300)
         space = new_module("solution")
     try:
         code = compile(source, FILE, "exec", dont_inherit=True)
@@ -149,12 +157,12 @@ def start(source, argv, with_prelude, called):
     if with_prelude:
         prelude(space)
         space["__name__"] = name
+    digits(50_000 if with_prelude or long_integers else 4300)
     import linecache
     linecache.cache[FILE] = len(source), None, source.splitlines(True), FILE
     try:
         exec(code, space)
-        if target:
-            report("v", encode(call(space, target, arguments)))
+        value = call(space, target, arguments) if target else None
     except SystemExit as error:
         if target:
             print("the program exited before its call returned a value", file=sys.stderr)
@@ -162,3 +170,5 @@ def start(source, argv, with_prelude, called):
         raise
     except BaseException as error:
         show(error)
+    if target:
+        report("v", written(encode, value))

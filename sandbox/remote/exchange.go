@@ -43,27 +43,33 @@ func newHTTP() *http.Client {
 	return &http.Client{Transport: transport}
 }
 
+// waiting is how long to try for an answer.
+type waiting struct {
+	again time.Duration // until the last try begins
+	each  time.Duration // for one try
+}
+
 // post sends a request to path until there is an answer of at most limit bytes,
 // or the time is up.
-func (c *Client) post(ctx context.Context, path string, body any, limit int64, patience time.Duration) ([]byte, error) {
+func (c *Client) post(ctx context.Context, path string, body any, limit int64, wait waiting) ([]byte, error) {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(body); err != nil {
 		return nil, fmt.Errorf("write request: %w", err)
 	}
-	return c.again(ctx, patience, func(ctx context.Context) ([]byte, error) {
+	return c.again(ctx, wait, func(ctx context.Context) ([]byte, error) {
 		return c.send(ctx, http.MethodPost, path, text.Bytes(), limit)
 	})
 }
 
 // again repeats a try that failed in a way that may pass, until the time is up.
-func (c *Client) again(ctx context.Context, patience time.Duration, try func(context.Context) ([]byte, error)) ([]byte, error) {
-	limited, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	deadline := time.Now().Add(patience)
+func (c *Client) again(ctx context.Context, w waiting, try func(context.Context) ([]byte, error)) ([]byte, error) {
+	start := time.Now()
 	for wait, tries := firstWait, 1; ; wait, tries = min(2*wait, longWait), tries+1 {
+		limited, cancel := context.WithTimeout(ctx, w.each)
 		data, err := try(limited)
+		cancel()
 		var passing *retryable
 		switch {
 		case err == nil:
@@ -77,8 +83,8 @@ func (c *Client) again(ctx context.Context, patience time.Duration, try func(con
 		}
 		// Spread out, so that many clients do not come back at the same moment.
 		pause := max(passing.after, wait/2+rand.N(wait/2))
-		if time.Now().Add(pause).After(deadline) {
-			return nil, fmt.Errorf("no answer in %s, tried %d times: %w", patience.Round(time.Second), tries, passing.err)
+		if waited := time.Since(start); waited+pause > w.again {
+			return nil, fmt.Errorf("no answer after %s and %d tries: %w", waited.Round(time.Second/10), tries, passing.err)
 		}
 		select {
 		case <-time.After(pause):

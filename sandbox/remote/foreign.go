@@ -35,12 +35,12 @@ func (c *Client) runForeign(ctx context.Context, job *sandbox.Job) (sandbox.Resu
 	}
 	r := foreignRequest(job)
 	nonce := rand.Text()
-	if job.Language == "python" && (job.Prelude || job.Call != nil || len(job.Args) > 0) {
+	if job.Language == "python" && (job.Prelude || job.LongInts || job.Call != nil || len(job.Args) > 0) {
 		if err := drive(r, job, nonce); err != nil {
 			return sandbox.Result{}, err
 		}
 	}
-	data, err := c.post(ctx, "/run_code", r, answerLimit(job), c.allowance(job))
+	data, err := c.post(ctx, "/run_code", r, answerLimit(job), c.waiting(job))
 	if errors.Is(err, errTooLong) {
 		// Nothing but the program's output makes an answer so long.
 		return sandbox.Result{Status: sandbox.OutputLimitExceeded}, nil
@@ -93,7 +93,8 @@ func drive(r *request, job *sandbox.Job, nonce string) error {
 	if err != nil {
 		return err
 	}
-	r.Code = fmt.Sprintf("%s\n\nstart(%s, %s, %s, %s)\n", driver, source, args, truth(job.Prelude), truth(job.Call != nil))
+	r.Code = fmt.Sprintf("%s\n\nstart(%s, %s, %s, %s, %s)\n", driver, source, args,
+		truth(job.Prelude), truth(job.LongInts), truth(job.Call != nil))
 	if job.Call == nil {
 		return nil
 	}

@@ -25,8 +25,9 @@ const maxHealth = 1 << 20
 // programs it runs at a time, 0 if it does not say.
 func (c *Client) introduce(ctx context.Context) (workers int, err error) {
 	patience := min(c.patience, openPatience)
+	wait := waiting{again: patience, each: max(patience, leastWait)}
 	var h health
-	_, err = c.again(ctx, patience, func(ctx context.Context) (_ []byte, err error) {
+	_, err = c.again(ctx, wait, func(ctx context.Context) (_ []byte, err error) {
 		h, err = c.health(ctx)
 		return nil, err
 	})
@@ -38,7 +39,7 @@ func (c *Client) introduce(ctx context.Context) (workers int, err error) {
 	if c.own {
 		c.isolation.Layers = slices.Concat([]string{"cr service with isolation " + h.Isolation.Tier}, h.Isolation.Layers)
 	}
-	c.isolation.Interpreter, err = c.probe(ctx)
+	c.isolation.Interpreter, err = c.probe(ctx, wait)
 	return h.Workers, err
 }
 
@@ -70,9 +71,9 @@ const probeCode = "import sys\nprint(sys.version.split()[0], input())\n"
 
 // probe runs a program, which shows the token to be right and the service to be
 // one.
-func (c *Client) probe(ctx context.Context) (version string, err error) {
+func (c *Client) probe(ctx context.Context, wait waiting) (version string, err error) {
 	job := sandbox.Job{Language: "python", Code: probeCode, Stdin: []byte("probe\n"), Limits: withDefaults(sandbox.Limits{})}
-	data, err := c.post(ctx, "/run_code", foreignRequest(&job), answerLimit(&job), min(c.patience, openPatience))
+	data, err := c.post(ctx, "/run_code", foreignRequest(&job), answerLimit(&job), wait)
 	var refused *statusError
 	switch {
 	case errors.As(err, &refused) && (refused.code == http.StatusNotFound || refused.code == http.StatusMethodNotAllowed):

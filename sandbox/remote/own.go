@@ -27,10 +27,14 @@ func answerLimit(job *sandbox.Job) int64 {
 	return limit
 }
 
-// allowance is how long a request may take in all.
-func (c *Client) allowance(job *sandbox.Job) time.Duration {
-	compile := max(job.CompileTime, time.Minute)
-	return c.patience + compile + max(job.Limits.Wall, 2*job.Limits.CPU, job.Limits.CPU+time.Second)
+// waiting is how long to wait for a job's answer.
+func (c *Client) waiting(job *sandbox.Job) waiting {
+	compile := job.CompileTime
+	if compile == 0 && job.Language != "python" {
+		compile = time.Minute
+	}
+	run := max(job.Limits.Wall, 2*job.Limits.CPU, job.Limits.CPU+time.Second)
+	return waiting{again: c.patience, each: c.patience + compile + run}
 }
 
 // runOwn runs a job at a service of cr's own.
@@ -38,7 +42,7 @@ func (c *Client) runOwn(ctx context.Context, job *sandbox.Job) (sandbox.Result, 
 	if !utf8.ValidString(job.Code) {
 		return sandbox.Result{}, errNotText
 	}
-	data, err := c.post(ctx, "/run_code", ownRequest(job), answerLimit(job), c.allowance(job))
+	data, err := c.post(ctx, "/run_code", ownRequest(job), answerLimit(job), c.waiting(job))
 	if err != nil {
 		return sandbox.Result{}, err
 	}
@@ -51,7 +55,7 @@ func ownRequest(job *sandbox.Job) *request {
 		CompileTimeout: job.CompileTime.Seconds(), RunTimeout: job.Limits.CPU.Seconds(), Memory: megabytes(job.Limits.Memory),
 		Files: job.Files, Fetch: job.Fetch,
 		Extension: &extension{
-			Prelude: job.Prelude, Args: job.Args, Call: newCall(job.Call), Check: newCheck(job.Check),
+			Prelude: job.Prelude, LongInts: job.LongInts, Args: job.Args, Call: newCall(job.Call), Check: newCheck(job.Check),
 			WallTimeout: job.Limits.Wall.Seconds(), OutputLimit: job.Limits.Output,
 			Processes: job.Limits.Processes, AddressSpace: job.Limits.AddressSpace,
 		},

@@ -33,15 +33,16 @@ type Options struct {
 	// Parallel is how many programs are at the service at a time. The default is
 	// twice its workers, so that it never waits for us, or 8 if it does not say.
 	Parallel int
-	// Patience is how long an answer is waited for beyond a program's own limits,
-	// with all that the service is tried again. Default 5 minutes; 30 seconds of
-	// it hold for [Open].
+	// Patience is how long a service that gives no answer is tried again, and how
+	// long, beyond a program's own limits, one answer is waited for. Default 5
+	// minutes; [Open] waits no longer than 30 seconds.
 	Patience time.Duration
 }
 
 const (
 	defaultPatience = 5 * time.Minute
 	openPatience    = 30 * time.Second
+	leastWait       = 10 * time.Second // for an answer of Open, whatever the patience
 	defaultParallel = 8
 )
 

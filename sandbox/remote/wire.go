@@ -37,6 +37,7 @@ type request struct {
 // extension is the member cr of a request to a service of cr's own.
 type extension struct {
 	Prelude      bool     `json:"prelude,omitempty"`
+	LongInts     bool     `json:"long_ints,omitempty"`
 	Args         []string `json:"args,omitempty"`
 	Stdin        []byte   `json:"stdin,omitempty"`
 	Call         *call    `json:"call,omitempty"`

@@ -22,12 +22,13 @@ const (
 // can say beyond ScaleBox's API. A request without it is answered as ScaleBox
 // answers; one with it gets a member cr in its answer. docs/sandbox.md has both.
 type extension struct {
-	prelude bool
-	stdin   []byte
-	args    []string
-	call    *sandbox.Call
-	check   *sandbox.Check
-	limits  sandbox.Limits // of wall time, output, processes; address space
+	prelude  bool
+	longInts bool
+	stdin    []byte
+	args     []string
+	call     *sandbox.Call
+	check    *sandbox.Check
+	limits   sandbox.Limits // of wall time, output, processes; address space
 }
 
 // parseExtension reads the member cr, nil when there is none.
@@ -42,8 +43,9 @@ func parseExtension(f fields) *extension {
 	}
 	e.nullable = true
 	ext := &extension{
-		prelude: e.flag("prelude"),
-		args:    e.texts("args"),
+		prelude:  e.flag("prelude"),
+		longInts: e.flag("long_ints"),
+		args:     e.texts("args"),
 		limits: sandbox.Limits{
 			Wall:         e.seconds("wall_timeout", 0),
 			Output:       e.bounded("output_limit", mostOutput),
@@ -128,7 +130,7 @@ func (e *extension) apply(job *sandbox.Job) {
 	if e == nil {
 		return
 	}
-	job.Prelude, job.Args, job.Call, job.Check = e.prelude, e.args, e.call, e.check
+	job.Prelude, job.LongInts, job.Args, job.Call, job.Check = e.prelude, e.longInts, e.args, e.call, e.check
 	if e.stdin != nil {
 		job.Stdin = e.stdin
 	}

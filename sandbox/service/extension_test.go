@@ -30,7 +30,7 @@ func TestExtensionReachesTheSandbox(t *testing.T) {
 	got := jobOf(t, object{
 		"language": "python", "code": "def f(x): return x", "run_timeout": 2, "memory_limit_MB": 64,
 		"cr": object{
-			"prelude": true, "args": []string{"a"}, "stdin": base64.StdEncoding.EncodeToString([]byte("\xff")),
+			"prelude": true, "long_ints": true, "args": []string{"a"}, "stdin": base64.StdEncoding.EncodeToString([]byte("\xff")),
 			"call":         object{"method": "f", "args": []string{`[NaN, 1]`}},
 			"wall_timeout": 9, "output_limit": 1000, "processes": 3,
 		},
@@ -38,7 +38,7 @@ func TestExtensionReachesTheSandbox(t *testing.T) {
 	if got.Call == nil || got.Call.Method != "f" || got.Call.Class != "" || len(got.Call.Args) != 1 || string(got.Call.Args[0]) != "[NaN, 1]" {
 		t.Errorf("call %+v", got.Call)
 	}
-	if !got.Prelude || !reflect.DeepEqual(got.Args, []string{"a"}) || string(got.Stdin) != "\xff" {
+	if !got.Prelude || !got.LongInts || !reflect.DeepEqual(got.Args, []string{"a"}) || string(got.Stdin) != "\xff" {
 		t.Errorf("job %+v", got)
 	}
 	want := sandbox.Limits{CPU: 2 * time.Second, Wall: 9 * time.Second, Memory: 64 << 20, Output: 1000, Processes: 3}
