@@ -29,7 +29,7 @@ type evaluation struct {
 	rows    []*testResponse // nil: not judged
 	next    int             // the first case that nobody has taken
 	failed  bool            // some case has failed
-	left    time.Duration   // of the total time limit
+	left    time.Duration   // of the total time limit, in time of one slot
 	expired bool
 	err     error // the client has gone
 }
@@ -40,14 +40,14 @@ type evaluation struct {
 // evaluation had the service to itself: neither queueing nor the company may
 // change a verdict.
 func (s *Service) evaluate(ctx context.Context, client string, config testConfig, code string, cases []testCase) ([]testResponse, error) {
+	parallel := min(s.cfg.Workers, maxParallel, len(cases))
 	e := &evaluation{
 		service: s, client: client, config: config, code: code, cases: cases,
-		rows: make([]*testResponse, len(cases)), left: config.extra.totalTime,
+		rows: make([]*testResponse, len(cases)), left: config.extra.totalTime * time.Duration(parallel),
 	}
-	parallel := min(s.cfg.Workers, maxParallel, len(cases))
 	var workers sync.WaitGroup
 	for range parallel {
-		workers.Go(func() { e.work(ctx, parallel) })
+		workers.Go(func() { e.work(ctx) })
 	}
 	workers.Wait()
 	if e.err != nil {
@@ -58,14 +58,14 @@ func (s *Service) evaluate(ctx context.Context, client string, config testConfig
 
 // work judges cases until there is none left to take. A case that has been
 // taken is always judged, so that the answer is the same whoever was faster.
-func (e *evaluation) work(ctx context.Context, parallel int) {
+func (e *evaluation) work(ctx context.Context) {
 	for {
 		i, ok := e.take()
 		if !ok {
 			return
 		}
 		row, spent, err := e.judge(ctx, i)
-		e.put(i, row, spent/time.Duration(parallel), err)
+		e.put(i, row, spent, err)
 	}
 }
 
@@ -93,11 +93,11 @@ func (e *evaluation) put(i int, row *testResponse, spent time.Duration, err erro
 	}
 }
 
-// remaining is what is left of the total time.
+// remaining is what is left of the total time for one more run.
 func (e *evaluation) remaining() time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.left
+	return min(e.left, e.config.extra.totalTime)
 }
 
 // judge judges case i. No row means that the total time ran out.

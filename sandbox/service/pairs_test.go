@@ -26,6 +26,7 @@ var different = map[string]string{
 	"batch_assert_main_guard":    "a program that ends before its assertions ends with 1",
 	"run_scala_no_object":        "another compiler, another message",
 	"run_pytest_pass_fail":       "another pytest",
+	"run_typescript_success":     "types are stripped in a step of its own",
 	"http_root":                  "another page",
 }
 
