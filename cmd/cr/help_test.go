@@ -26,7 +26,8 @@ func TestHelpHasExamples(t *testing.T) {
 			}
 			_, examples, found := strings.Cut(stdout.String(), "Example")
 			examples, flags, _ := strings.Cut(examples, "Flags:")
-			if !found || !strings.Contains(examples, "cr "+leaf.Path()+" ") {
+			command := regexp.MustCompile(`\bcr ` + leaf.Path() + `\b`)
+			if !found || !command.MatchString(examples) {
 				t.Fatalf("no example in:\n%s", stdout.String())
 			}
 			for _, used := range flag.FindAllString(examples, -1) {
