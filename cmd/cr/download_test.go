@@ -55,6 +55,12 @@ func hubServer(t *testing.T) string {
 	put(t, filepath.Join(dir, "org/misplaced/model.safetensors.index.json"), []byte(`{"weight_map": {"w": "1.safetensors", "b": "2.safetensors"}}`))
 	put(t, filepath.Join(dir, "org/misplaced/1.safetensors"), oneTensor("b"))
 	put(t, filepath.Join(dir, "org/misplaced/2.safetensors"), oneTensor("w"))
+	problems, err := os.ReadFile("../../datasets/bundled/problems.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "datasets/livecodebench/code_generation_lite/test.jsonl"), problems)
+	put(t, filepath.Join(dir, "datasets/livecodebench/code_generation_lite/test2.jsonl"), problems)
 	put(t, filepath.Join(dir, "datasets/org/rows/data/rows.jsonl"), []byte("{}\n"))
 	server := httptest.NewServer(serve.New(dir, serve.Options{}))
 	t.Cleanup(server.Close)

@@ -100,8 +100,9 @@ func (f cacheFlags) fetched(ctx context.Context, c *console, r hub.Repo, want hu
 	if err != nil {
 		return "", fmt.Errorf("%w (%s), nor can it be downloaded: %w", hub.ErrNotCached, root, explainHub(err))
 	}
-	_, need := plan.Bytes()
-	c.note("%s is not in the cache: downloading %s into %s", r.Name, humanBytes(need), root)
+	if _, need := plan.Bytes(); need > 0 {
+		c.note("%s is not in the cache: downloading %s into %s", r.Name, humanBytes(need), root)
+	}
 	if _, err := runPlan(ctx, c, client, plan); err != nil {
 		return "", explainHub(err)
 	}
