@@ -76,7 +76,7 @@ func rawTensors(t *testing.T, data []byte) map[string]string {
 	}
 	all := map[string]string{}
 	for _, e := range entries {
-		all[e.name] = fmt.Sprint(e.DType, e.Shape, data[body+e.Offsets[0]:body+e.Offsets[1]])
+		all[e.name] = fmt.Sprintf("%s%v %x", e.DType, e.Shape, data[body+e.Offsets[0]:body+e.Offsets[1]])
 	}
 	return all
 }
