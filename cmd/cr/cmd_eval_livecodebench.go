@@ -27,7 +27,7 @@ type livecodebenchCmd struct {
 	serverFlags   `embed:""`
 	samplingFlags `embed:""`
 	dataFlags     `embed:""`
-	sandboxFlags  `embed:""`
+	executorFlags `embed:""`
 
 	N          int    `short:"n" name:"n" default:"4" help:"Samples of each problem."`
 	MaxTokens  int    `default:"32768" help:"Response budget over all turns, tool replies included; clipped to the model's context."`
@@ -51,6 +51,7 @@ func (livecodebenchCmd) Help() string {
   cr eval livecodebench --n 4 --model Qwen3-1.7B/ --data lcb/ --release v5
   cr eval livecodebench --n 4 --endpoint http://127.0.0.1:8000/v1 --model NAME
   cr eval livecodebench --samples programs.jsonl --data bundled
+  cr eval livecodebench --n 4 --model Qwen3-1.7B/ --sandbox http://127.0.0.1:8080
 
 A run that was interrupted goes on with --resume --out DIR and ends with the
 same results. Exit code 4: finished, but some samples could not be judged.`
@@ -58,7 +59,7 @@ same results. Exit code 4: finished, but some samples could not be judged.`
 
 // Validate is called by Kong after parsing; it hides those of the embedded flags.
 func (l *livecodebenchCmd) Validate() error {
-	return cmp.Or(l.modelFlags.Validate(), l.serverFlags.Validate(), l.samplingFlags.Validate(), l.validate())
+	return cmp.Or(l.modelFlags.Validate(), l.serverFlags.Validate(), l.samplingFlags.Validate(), l.executorFlags.Validate(), l.validate())
 }
 
 func (l *livecodebenchCmd) validate() error {
@@ -101,7 +102,7 @@ func (l *livecodebenchCmd) Run(ctx context.Context, c *console) (err error) {
 	for _, note := range deps.Set.Notes {
 		c.note("%s", note)
 	}
-	executor, err := l.sandboxFlags.open(0)
+	executor, err := l.executorFlags.open(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -158,10 +159,9 @@ func hasRun(out string) bool {
 }
 
 // config maps the flags.
-func (l *livecodebenchCmd) config(executor *sandbox.Local) eval.Config {
+func (l *livecodebenchCmd) config(executor sandbox.Executor) eval.Config {
 	budgets := agent.DefaultBudgets()
 	budgets.Tokens, budgets.Turns, budgets.ToolOutput = l.MaxTokens, l.MaxTurns, l.ToolOutput
-	isolation := executor.Isolation()
 	out := l.Out
 	if out == "" {
 		out = "runs/livecodebench-" + time.Now().Format("20060102-150405")
@@ -174,10 +174,8 @@ func (l *livecodebenchCmd) config(executor *sandbox.Local) eval.Config {
 		},
 		Budgets: budgets, Thinking: l.Thinking,
 		Extract: eval.Rule(l.Extract), Compare: judge.Mode(l.Compare),
-		Extra: []eval.Setting{
-			{Name: "sandbox", Value: isolation.Tier}, {Name: "interpreter", Value: isolation.Interpreter},
-		},
-		Out: out, Resume: l.Resume, Concurrency: l.Concurrency, Version: version,
+		Extra: sandboxSettings(executor),
+		Out:   out, Resume: l.Resume, Concurrency: l.Concurrency, Version: version,
 	}
 }
 
