@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -23,7 +24,7 @@ type LocalOptions struct {
 	Limits Limits // for jobs that name none; see DefaultLimits
 	// CacheDir keeps compiled programs, and what tool chains make once, from one
 	// process to the next; several may share it. Default cr/sandbox in the user's
-	// cache directory.
+	// cache directory, for root in /var/cache.
 	CacheDir string
 }
 
@@ -71,24 +72,42 @@ func (l *Local) open(opts LocalOptions, python *jail.Python) (err error) {
 	python.Show(l.tools.host.Dirs()...)
 	l.pool, err = jail.Open(opts.Workers, python, opts.Unsafe)
 	l.tools.pool = l.pool
+	if err == nil && l.pool.Tier() == jail.T3 {
+		l.tools.host.Drop(jail.Private)
+	}
 	return err
 }
 
 // cacheDirs are the directories for compiled programs and for what tool chains
-// make once, "" for a user without a home, who has neither.
+// make once. Where the default ones cannot be made both are "": everything works
+// without them, slower.
 func cacheDirs(dir string) (built, prepared string, err error) {
-	if dir == "" {
-		home, err := os.UserCacheDir()
-		if err != nil {
-			return "", "", nil
-		}
-		dir = filepath.Join(home, "cr", "sandbox")
+	chosen := dir != ""
+	if dir = cmp.Or(dir, defaultCache()); dir == "" {
+		return "", "", nil
 	}
 	built, prepared = filepath.Join(dir, "built"), filepath.Join(dir, "prepared")
-	if err := os.MkdirAll(prepared, 0o755); err != nil {
+	switch err := os.MkdirAll(prepared, 0o755); {
+	case err == nil:
+		return built, prepared, nil
+	case chosen:
 		return "", "", fmt.Errorf("make cache: %w", err)
+	default:
+		return "", "", nil
 	}
-	return built, prepared, nil
+}
+
+// defaultCache is where a user's cache is. Root's is not in root's home, which
+// programs under other uids may not be able to enter.
+func defaultCache() string {
+	if os.Geteuid() == 0 {
+		return "/var/cache/cr/sandbox"
+	}
+	home, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, "cr", "sandbox")
 }
 
 // Run runs one job in the next free lane.

@@ -17,15 +17,19 @@ func TestProgramsRunInEveryTier(t *testing.T) {
 	}
 	for name, cfg := range map[string]jail.Config{
 		"T1": {Tier: jail.T1, Groups: groups}, "T2 as root": {Tier: jail.T2Root},
-		"T2": {Tier: jail.T2}, "unsafe": {Tier: jail.Unsafe},
+		"T2": {Tier: jail.T2}, "T3": {Tier: jail.T3}, "unsafe": {Tier: jail.Unsafe},
 	} {
 		t.Run(name, func(t *testing.T) {
-			python, err := jail.FindPython("")
+			path := ""
+			if cfg.Tier == jail.T3 {
+				path = "/usr/bin/python3" // others may enter its directory
+			}
+			python, err := jail.FindPython(path)
 			if err != nil {
 				t.Skip(err)
 			}
 			root := os.Geteuid() == 0
-			if cfg.Tier == jail.T1 && groups == nil || cfg.Tier == jail.T2Root && !root {
+			if cfg.Tier == jail.T1 && groups == nil || (cfg.Tier == jail.T2Root || cfg.Tier == jail.T3) && !root {
 				t.Skip("this host does not allow it")
 			}
 			if cfg.Tier == jail.T2 && !python.Ctypes {

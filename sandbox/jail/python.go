@@ -24,9 +24,11 @@ var ErrPython = errors.New("the Python interpreter does not work in the sandbox"
 type Python struct {
 	Path    string   `json:"path"` // the real binary, no launcher script
 	Version string   `json:"version"`
-	Dirs    []string `json:"dirs"` // installation directories, shown to programs
+	Dirs    []string `json:"dirs"` // installation directories
 	Ctypes  bool     `json:"ctypes"`
 	Old     bool     `json:"old"` // too old to run lanes
+
+	shown []string // host paths to show besides
 }
 
 // probeScript asks an interpreter about itself. Launchers such as pyenv's
@@ -102,7 +104,7 @@ var systemDirs = []string{
 // binds lists the host paths that the jail shows, none inside another.
 func (p *Python) binds() []string {
 	out := slices.Clone(systemDirs)
-	dirs := slices.Clone(p.Dirs)
+	dirs := slices.Concat(p.Dirs, p.shown)
 	slices.Sort(dirs)
 	for _, dir := range dirs {
 		if !slices.ContainsFunc(out, func(b string) bool { return within(dir, b) }) {
@@ -117,7 +119,7 @@ func (p *Python) binds() []string {
 func (p *Python) mountPoint() string {
 	for _, dir := range []string{"/mnt", "/media", "/srv", "/opt", "/home"} {
 		info, err := os.Stat(dir)
-		hides := slices.ContainsFunc(p.Dirs, func(d string) bool { return within(d, dir) })
+		hides := slices.ContainsFunc(slices.Concat(p.Dirs, p.shown), func(d string) bool { return within(d, dir) })
 		if err == nil && info.IsDir() && !hides {
 			return dir
 		}
@@ -127,16 +129,26 @@ func (p *Python) mountPoint() string {
 
 // Show makes more host paths visible to programs, such as the directory of a
 // compiler. It must be called before lanes start.
-func (p *Python) Show(paths ...string) { p.Dirs = append(p.Dirs, paths...) }
+func (p *Python) Show(paths ...string) { p.shown = append(p.shown, paths...) }
 
 // private is a directory of the interpreter that other users may not enter, ""
 // if there is none.
 func (p *Python) private() string {
 	for _, dir := range p.Dirs {
-		for at := dir; at != "/"; at = filepath.Dir(at) {
-			if info, err := os.Stat(at); err == nil && info.Mode()&0o005 != 0o005 {
-				return at
-			}
+		if at := Private(dir); at != "" {
+			return at
+		}
+	}
+	return ""
+}
+
+// Private is dir or a directory above it that other users may not enter, "" if
+// there is none. Where lanes have no root of their own (T3), programs see
+// nothing in it.
+func Private(dir string) string {
+	for at := dir; at != "/"; at = filepath.Dir(at) {
+		if info, err := os.Stat(at); err == nil && info.Mode()&0o005 != 0o005 {
+			return at
 		}
 	}
 	return ""

@@ -30,12 +30,13 @@ type Host struct {
 	python   string
 	prepared string // directory of what Prepare commands made
 	chains   map[string][]*Toolchain
+	dropped  map[string]error // languages with a chain that programs cannot reach, and why
 }
 
 // NewHost looks for the tools of all languages. python is the interpreter in
 // use; prepared is a directory for what tool chains must make once.
 func NewHost(python, prepared string) *Host {
-	h := &Host{python: python, prepared: prepared, chains: map[string][]*Toolchain{}}
+	h := &Host{python: python, prepared: prepared, chains: map[string][]*Toolchain{}, dropped: map[string]error{}}
 	for _, l := range Table() {
 		for i := range l.Chains {
 			if found := h.locate(&l.Chains[i]); found != nil {
@@ -62,10 +63,32 @@ func (h *Host) Dirs() []string {
 	return slices.Compact(dirs)
 }
 
+// Drop forgets the tool chains in directories that closed names another one for:
+// one that programs cannot enter. It must be called before Find is.
+func (h *Host) Drop(closed func(dir string) string) {
+	for name, chains := range h.chains {
+		h.chains[name] = slices.DeleteFunc(chains, func(c *Toolchain) bool {
+			for _, dir := range c.dirs {
+				if at := closed(dir); at != "" {
+					h.dropped[name] = fmt.Errorf("%s is there, but programs may not enter %s", c.Tools[0], at)
+					return true
+				}
+			}
+			return false
+		})
+	}
+	if h.prepared != "" && closed(h.prepared) != "" {
+		h.prepared = ""
+	}
+}
+
 // Find returns the best tool chain of a language that works: that tells its
 // version. The error says what is missing.
 func (h *Host) Find(l *Language) (*Toolchain, error) {
-	err := fmt.Errorf("no %s on the PATH", strings.Join(l.Chains[0].Tools, " and "))
+	err := h.dropped[l.Name]
+	if err == nil {
+		err = fmt.Errorf("no %s on the PATH", strings.Join(l.Chains[0].Tools, " and "))
+	}
 	for _, c := range h.chains[l.Name] {
 		if _, failed := c.version(); failed != nil {
 			err = failed

@@ -133,3 +133,28 @@ func TestPreparedOnce(t *testing.T) {
 		t.Errorf("left over: %v %v", entries, err)
 	}
 }
+
+func TestClosedDirectories(t *testing.T) {
+	chain := func(dir string) *Toolchain {
+		return &Toolchain{Chain: &Chain{Tools: []string{"c"}}, dirs: []string{dir}, version: func() (string, error) { return "1", nil }}
+	}
+	h := &Host{
+		prepared: "/root/cache", dropped: map[string]error{},
+		chains: map[string][]*Toolchain{"a": {chain("/root/x"), chain("/opt/x")}, "b": {chain("/root/y")}},
+	}
+	h.Drop(func(dir string) string {
+		if strings.HasPrefix(dir, "/root") {
+			return "/root"
+		}
+		return ""
+	})
+	if found, err := h.Find(&Language{Name: "a", Chains: []Chain{{}}}); err != nil || found.dirs[0] != "/opt/x" {
+		t.Errorf("%v %v", found, err)
+	}
+	if _, err := h.Find(&Language{Name: "b", Chains: []Chain{{}}}); err == nil || !strings.Contains(err.Error(), "may not enter /root") {
+		t.Errorf("error %v", err)
+	}
+	if h.prepared != "" {
+		t.Error("what is prepared stays where nobody may enter")
+	}
+}

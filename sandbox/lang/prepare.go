@@ -14,6 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// unprepared stands for {prepared} where there is no directory to keep it in: a
+// place in the jail where tools can make theirs anew each time.
+const unprepared = "/tmp/prepared"
+
 // Prepared returns the directory that the chain's Prepare command has filled,
 // running it if nobody has yet; "" for a chain without one. Processes that want
 // the same at the same time wait for each other.
@@ -22,7 +26,7 @@ func (h *Host) Prepared(ctx context.Context, c *Toolchain) (dir string, err erro
 		return "", nil
 	}
 	if h.prepared == "" {
-		return "", fmt.Errorf("prepare %s: no cache directory; set XDG_CACHE_HOME or HOME", c.Tools[0])
+		return unprepared, nil
 	}
 	sum := sha256.Sum256([]byte(c.Identity() + strings.Join(c.Prepare, " ") + strings.Join(c.Env, " ")))
 	dir = filepath.Join(h.prepared, fmt.Sprintf("%s-%x", c.Tools[0], sum[:8]))
