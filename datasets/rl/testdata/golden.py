@@ -80,4 +80,5 @@ def main():
         f.write(text if text.endswith("\n") else text + "\n")
 
 
-main()
+if __name__ == "__main__":
+    main()
