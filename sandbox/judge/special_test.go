@@ -127,7 +127,7 @@ func checkers(t *testing.T) (codes []checkerCode) {
 	if err != nil {
 		t.Skipf("needs CR_TEST_DATA with checkers: %v", err)
 	}
-	defer f.Close() //nolint:errcheck // read only
+	defer f.Close()
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
