@@ -175,7 +175,7 @@ func (l *livecodebenchCmd) config(executor sandbox.Executor) eval.Config {
 		Budgets: budgets, Thinking: l.Thinking,
 		Extract: eval.Rule(l.Extract), Compare: judge.Mode(l.Compare),
 		Extra: sandboxSettings(executor),
-		Out:   out, Resume: l.Resume, Concurrency: l.Concurrency, Version: version,
+		Out:   out, Resume: l.Resume, Concurrency: l.Concurrency, Judges: judgesFor(executor), Version: version,
 	}
 }
 

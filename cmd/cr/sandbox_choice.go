@@ -50,6 +50,9 @@ func (f executorFlags) open(ctx context.Context, c *console) (sandbox.Executor, 
 	if f.Sandbox == embeddedSandbox {
 		return f.sandboxFlags.open(0)
 	}
+	if u, err := url.Parse(f.Sandbox); err == nil {
+		c.note("sandbox %s: asking what it is; one that is starting is waited for, half a minute", u.Redacted())
+	}
 	client, err := remote.Open(ctx, remote.Options{
 		URL: f.Sandbox, Token: f.SandboxToken, Parallel: f.SandboxConcurrency, Patience: f.SandboxWait,
 	})
@@ -66,6 +69,17 @@ func (f executorFlags) open(ctx context.Context, c *console) (sandbox.Executor, 
 		c.note("it knows no CPU time: limits are wall time there, and a busy service fails right programs; docs/sandbox.md has what else is weaker")
 	}
 	return client, nil
+}
+
+// judgesFor is how many programs are judged at a time, 0 for eval's own choice. A
+// program has several tests, so fewer than a service runs keep it busy.
+func judgesFor(executor sandbox.Executor) int {
+	const least, most = 2, 64
+	client, ok := executor.(*remote.Client)
+	if !ok {
+		return 0
+	}
+	return min(max(least, client.Parallel()/4), most)
 }
 
 // sandboxSettings are what a run records of its sandbox. A service is named by

@@ -165,6 +165,9 @@ func verdictsOf(t *testing.T, out string) (samples, all []string) {
 // the embedded sandbox, at cr's own service, and at one that knows only
 // ScaleBox's API.
 func TestJudgedAtAService(t *testing.T) {
+	if testing.Short() {
+		t.Skip("judges all programs of the shipped problems three times")
+	}
 	s, url := startService(t)
 	dir := t.TempDir()
 	want := bundledPrograms(t, filepath.Join(dir, "programs.jsonl"))

@@ -103,8 +103,8 @@ func TestRecordedAnswers(t *testing.T) {
 		}
 		var sent struct{ Language string }
 		var got struct {
-			Status     string
-			Run_Result *struct{ Status, Stdout string } //nolint:revive,staticcheck // the API's name
+			Status string
+			Run    *struct{ Status, Stdout string } `json:"run_result"`
 		}
 		if pair.Status != http.StatusOK || json.Unmarshal(pair.JSON, &sent) != nil || json.Unmarshal(pair.Response, &got) != nil {
 			continue
@@ -119,8 +119,8 @@ func TestRecordedAnswers(t *testing.T) {
 		case err != nil:
 		case (got.Status == "Success") != (result.Status == sandbox.OK):
 			t.Errorf("%s: %s, status %s", filepath.Base(name), got.Status, result.Status)
-		case got.Run_Result != nil && (got.Run_Result.Stdout != string(result.Stdout) ||
-			(got.Run_Result.Status == "TimeLimitExceeded") != (result.Status == sandbox.TimeLimitExceeded)):
+		case got.Run != nil && (got.Run.Stdout != string(result.Stdout) ||
+			(got.Run.Status == "TimeLimitExceeded") != (result.Status == sandbox.TimeLimitExceeded)):
 			t.Errorf("%s: %+v", filepath.Base(name), result)
 		}
 	}

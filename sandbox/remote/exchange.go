@@ -114,7 +114,7 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte, lim
 		}
 		return nil, &retryable{err: err}
 	}
-	defer response.Body.Close() //nolint:errcheck // what matters of it has been read
+	defer response.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(response.Body, limit+1))
 	switch {
 	case err != nil:

@@ -99,6 +99,9 @@ func baseOf(text string) (*url.URL, error) {
 // sandbox does.
 func (c *Client) Own() bool { return c.own }
 
+// Parallel is how many programs are at the service at a time at most.
+func (c *Client) Parallel() int { return cap(c.slots) }
+
 // Isolation has the tier "remote", and for layers what the service says of
 // itself.
 func (c *Client) Isolation() sandbox.Isolation { return c.isolation }

@@ -71,8 +71,9 @@ func TestSameResults(t *testing.T) {
 	local := openLocal(t)
 	own := ownService(local)
 	kinds := map[string]*remote.Client{
-		"cr":       connect(t, own, remote.Options{}),
-		"ScaleBox": connect(t, plain(t, own), remote.Options{}),
+		"cr":            connect(t, own, remote.Options{}),
+		"ScaleBox":      connect(t, plain(t, own), remote.Options{}),
+		"a bare Python": connect(t, barePython(t), remote.Options{}),
 	}
 	for name, job := range jobs {
 		job.Language = "python"
@@ -109,7 +110,7 @@ func lastWords(stderr []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(stderr)), "\n")
 	frames := slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return !strings.HasPrefix(l, "  File ") })
 	for i, f := range frames {
-		_, frames[i], _ = strings.Cut(f, "main.py")
+		_, frames[i], _ = strings.Cut(f, `", line`)
 	}
 	return strings.Join(append(frames, lines[len(lines)-1]), "\n")
 }
