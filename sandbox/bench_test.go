@@ -2,9 +2,12 @@ package sandbox_test
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"os/exec"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -23,6 +26,10 @@ var (
 		Language: "python", Prelude: true,
 		Code: "class Solution:\n    def f(self, a: List[int]) -> int:\n        return sum(sorted(a))\n",
 		Call: &sandbox.Call{Class: "Solution", Method: "f", Args: raw("[3, 1, 2]")},
+	}
+	benchCPP = sandbox.Job{
+		Language: "cpp", Stdin: []byte("1 2\n3 4\n5 6\n"),
+		Code: "#include <bits/stdc++.h>\nint main() { long a, b; while (std::cin >> a >> b) std::cout << a + b << '\\n'; }\n",
 	}
 	benchAssert = sandbox.Job{
 		Language: "python",
@@ -53,6 +60,7 @@ func throughput(b *testing.B, job sandbox.Job) {
 	idle = cpuTime(b) - idle
 	start := cpuTime(b)
 	closeLanes(b, workers, func(l *sandbox.Local) {
+		run(b, l, job) // compiles, where the language does
 		next := make(chan struct{})
 		var wg sync.WaitGroup
 		for range workers {
@@ -100,6 +108,52 @@ func BenchmarkCall(b *testing.B) { throughput(b, benchCall) }
 
 // BenchmarkAssert is the throughput of HumanEval-like problems.
 func BenchmarkAssert(b *testing.B) { throughput(b, benchAssert) }
+
+// BenchmarkCPP is the throughput of a C++ program that is compiled once.
+func BenchmarkCPP(b *testing.B) { throughput(b, benchCPP) }
+
+// BenchmarkCompiled is the throughput of C++ tests, compiled once.
+func BenchmarkCompiled(b *testing.B) {
+	if _, err := exec.LookPath("g++"); err != nil {
+		b.Skip(err)
+	}
+	throughput(b, sandbox.Job{
+		Language: "cpp", Stdin: benchStdin.Stdin,
+		Code: "#include <cstdio>\nint main() { int n, a, b; scanf(\"%d\", &n); while (n--) { scanf(\"%d %d\", &a, &b); printf(\"%d\\n\", a + b); } }\n",
+	})
+}
+
+// BenchmarkLane measures the memory that an idle lane has to itself.
+func BenchmarkLane(b *testing.B) {
+	l := open(b, sandbox.LocalOptions{Workers: 4})
+	for range 20 {
+		run(b, l, benchStdin)
+	}
+	time.Sleep(2 * time.Second) // until all lanes have started
+	for b.Loop() {
+		var kib int64
+		lanes := descendants(b, os.Getpid())
+		for _, pid := range lanes {
+			kib += proportionalKiB(pid)
+		}
+		b.ReportMetric(float64(kib)/1024/5, "MB/lane") // a spare one besides
+	}
+}
+
+// proportionalKiB is the memory of a process, shared pages counted in parts; 0
+// when it has ended.
+func proportionalKiB(pid int) (kib int64) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(data)) {
+		if n, err := fmt.Sscanf(line, "Pss: %d kB", &kib); n == 1 && err == nil {
+			return kib
+		}
+	}
+	return 0
+}
 
 // BenchmarkHello is the latency of a job in one lane.
 func BenchmarkHello(b *testing.B) {
