@@ -77,7 +77,7 @@ func TestKilledRunLeavesNothing(t *testing.T) {
 }
 
 // descendants lists the processes below pid.
-func descendants(t *testing.T, pid int) (found []int) {
+func descendants(t testing.TB, pid int) (found []int) {
 	t.Helper()
 	out, err := exec.Command("ps", "-eo", "pid=,ppid=").Output()
 	if err != nil {
