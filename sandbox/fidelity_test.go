@@ -46,6 +46,8 @@ var fidelity = []struct {
 	{"digits limit", "print(len(str(10**5000)))\n", "", nil},
 	{"atexit", "import atexit\natexit.register(print, 'last')\nprint('first')\n", "", nil},
 	{"threads are joined", "import threading, time\nthreading.Thread(target=lambda: (time.sleep(0.05), print('thread'))).start()\nprint('main')\n", "", nil},
+	{"the main thread is this one", "import threading\nm = threading.main_thread()\nprint(m is threading.current_thread(), m.native_id == threading.get_native_id(), threading.active_count())\n", "", nil},
+	{"threads in a fork", "import os, threading\nif os.fork() == 0:\n    t = threading.Thread(target=print, args=('thread',)); t.start(); t.join()\n    print(threading.main_thread().native_id == threading.get_native_id(), flush=True)\n    os._exit(0)\nos.wait()\n", "", nil},
 	{"thread dies", "import threading\nt = threading.Thread(target=lambda: 1 / 0, name='T')\nt.start(); t.join(); print('on')\n", "", nil},
 	{"hash of text", "print(hash('a'), list({'x', 'y', 'z', 'w'}))\n", "", nil},
 	{"seeded random", "import random\nrandom.seed(5); print(random.random())\n", "", nil},
@@ -117,10 +119,14 @@ func coldRun(t *testing.T, dir, code, stdin string, args []string) coldResult {
 func TestPrelude(t *testing.T) {
 	l := open(t, sandbox.LocalOptions{Workers: 1})
 	rows := []struct{ name, code, stdin, want string }{
-		{"later names win", "print(sub is operator.sub, pow is builtins_pow, type(datetime), type(copy), type(bisect))",
-			"", "True True <class 'module'> <class 'module'> <class 'module'>\n"},
-		{"common names", "print(deque([1]), inf, heappush.__name__, lru_cache.__name__, permutations.__name__, List[int], Counter('aa'), gcd(4, 6))",
-			"", "deque([1]) inf heappush lru_cache permutations typing.List[int] Counter({'a': 2}) 2\n"},
+		{
+			"later names win", "print(sub is operator.sub, pow is builtins_pow, type(datetime), type(copy), type(bisect))",
+			"", "True True <class 'module'> <class 'module'> <class 'module'>\n",
+		},
+		{
+			"common names", "print(deque([1]), inf, heappush.__name__, lru_cache.__name__, permutations.__name__, List[int], Counter('aa'), gcd(4, 6))",
+			"", "deque([1]) inf heappush lru_cache permutations typing.List[int] Counter({'a': 2}) 2\n",
+		},
 		{"streams of the job", "print(stdin.readline(), end='', file=stdout)", "7\n", "7\n"},
 		{"limits", "import sys\nprint(sys.getrecursionlimit(), len(str(10**49_998)))", "", "50000 49999\n"},
 		{"deep recursion", "def f(n): return 0 if n == 0 else 1 + f(n - 1)\nprint(f(40000))", "", "40000\n"},

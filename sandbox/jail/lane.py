@@ -430,8 +430,30 @@ def run(head, parts, report):
     return 0
 
 
+class AfterFork:
+    """Spares a child what threading does after a fork, which makes it copy over a
+    hundred pages: the lane has one thread, and of what threading holds only that
+    thread's kernel number changes. Forks by programs do it again."""
+
+    hook = getattr(threading, "_after_fork", None)
+    code = getattr(hook, "__code__", None)
+
+    @classmethod
+    def spare(cls):
+        if cls.code is not None:
+            cls.hook.__code__ = (lambda: None).__code__
+
+    @classmethod
+    def restore(cls):
+        if cls.code is not None:
+            cls.hook.__code__ = cls.code
+            if hasattr(threading, "get_native_id"):  # since Python 3.8
+                threading.main_thread()._native_id = threading.get_native_id()
+
+
 def child(control):
     """The job's process: wait for the request and run it. Never returns."""
+    AfterFork.restore()
     data, ancillary, _, _ = control.recvmsg(1 << 16, socket.CMSG_SPACE(8 * 4))
     if not data:
         exit_now(0)  # cr has closed the lane
@@ -665,6 +687,7 @@ def main():
     gc.collect()
     gc.freeze()
     gc.disable()
+    AfterFork.spare()
     control = socket.socket(fileno=CONTROL)
     for path in SCRATCH:
         find_fixtures(path, FIXTURES)
