@@ -5,6 +5,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 status=0
-go test -json "${@:-./...}" >"$log" || status=$?
+go test -json -timeout 30m "${@:-./...}" >"$log" || status=$?
 python3 scripts/test_summary.py "$log" || status=1
 exit "$status"
