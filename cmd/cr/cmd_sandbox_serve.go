@@ -91,7 +91,7 @@ func (s *sandboxServeCmd) Run(ctx context.Context, c *console) (err error) {
 	if err != nil {
 		return fmt.Errorf("sandbox serve: %w (choose another address with --host and --port)", err)
 	}
-	defer listener.Close() //nolint:errcheck // Serve closes it; this is for what fails before
+	defer listener.Close()
 	executor, err := s.open(s.Workers)
 	if err != nil {
 		return err

@@ -155,7 +155,7 @@ func TestFolderWithoutConfig(t *testing.T) {
 func TestIntegersAreNoWeights(t *testing.T) {
 	dir := configFolder(t, minimal, "")
 	whole := filled(embeddings, 2)
-	whole.Host.DType = tensor.I32
+	whole.DType = tensor.I32
 	writeShard(t, dir, singleFile, whole, filled(outputHead, 2))
 	if _, err := Open(dir); !errors.Is(err, ErrBadCheckpoint) || !errors.As(err, new(*UnsupportedTypeError)) {
 		t.Errorf("error is %v", err)

@@ -47,8 +47,10 @@ var assertRows = []struct {
 	{"bare except does not hide an exit", "import os\ndef f(x): os._exit(0)\n", "f", "try:\n    f(1)\nexcept:\n    pass\n", sandbox.RE},
 	{"expected exception", "def f(x): raise ValueError('no')\n", "f", "try:\n    f(1)\nexcept ValueError as e:\n    assert str(e) == 'no'\nelse:\n    assert False\n", sandbox.AC},
 	{"tuple is no list", "def f(x): return [1, 2]\n", "f", "assert f(0) == (1, 2)\n", sandbox.WA},
-	{"types cross", "from decimal import Decimal\nfrom collections import *\ndef f(x): return x, {1: {2}, (3,): frozenset('a')}, b'x', 1j, Counter('aa'), range(3), Decimal('1.50'), float('inf'), 10 ** 5000\n", "f",
-		"from decimal import Decimal\nr = f({'k': (1, None, True)})\nassert r == ({'k': (1, None, True)}, {1: {2}, (3,): frozenset('a')}, b'x', 1j, {'a': 2}, range(3), Decimal('1.5'), float('inf'), 10 ** 5000)\nassert type(r[0]['k'][2]) is bool\n", sandbox.AC},
+	{
+		"types cross", "from decimal import Decimal\nfrom collections import *\ndef f(x): return x, {1: {2}, (3,): frozenset('a')}, b'x', 1j, Counter('aa'), range(3), Decimal('1.50'), float('inf'), 10 ** 5000\n", "f",
+		"from decimal import Decimal\nr = f({'k': (1, None, True)})\nassert r == ({'k': (1, None, True)}, {1: {2}, (3,): frozenset('a')}, b'x', 1j, {'a': 2}, range(3), Decimal('1.5'), float('inf'), 10 ** 5000)\nassert type(r[0]['k'][2]) is bool\n", sandbox.AC,
+	},
 	{"generator", "def f(n):\n    for i in range(n): yield i * i\n", "f", "assert list(f(3)) == [0, 1, 4]\nassert next(f(2)) == 0\n", sandbox.AC},
 	{"endless generator", "def f():\n    n = 0\n    while True: yield n; n += 1\n", "f", "import itertools\nassert list(itertools.islice(f(), 3)) == [0, 1, 2]\n", sandbox.AC},
 	{"closure", "def f(a): return lambda b: a + b\n", "f", "assert f(1)(2) == 3\n", sandbox.AC},

@@ -105,7 +105,9 @@ func TestAdmission(t *testing.T) {
 		size   int64
 		want   refusal
 	}{
-		{"a", 10, admitted}, {"a", 10, admitted}, {"a", 10, admitted},
+		{"a", 10, admitted},
+		{"a", 10, admitted},
+		{"a", 10, admitted},
 		{"a", 10, queueFull}, // three quarters are his
 		{"b", 80, queueFull}, // 70 bytes are left
 		{"b", 70, admitted},

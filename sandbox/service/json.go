@@ -153,7 +153,7 @@ func fourHex(s string) bool {
 		return false
 	}
 	for _, c := range []byte(s[:4]) {
-		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F') {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
 			return false
 		}
 	}

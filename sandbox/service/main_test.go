@@ -24,8 +24,9 @@ func TestMain(m *testing.M) {
 type fake func(context.Context, sandbox.Job) (sandbox.Result, error)
 
 func (f fake) Run(ctx context.Context, job sandbox.Job) (sandbox.Result, error) { return f(ctx, job) }
-func (fake) Isolation() sandbox.Isolation                                       { return sandbox.Isolation{Tier: "fake"} }
-func (fake) Close() error                                                       { return nil }
+
+func (fake) Isolation() sandbox.Isolation { return sandbox.Isolation{Tier: "fake"} }
+func (fake) Close() error                 { return nil }
 
 // echo is an executor whose programs print what they read.
 func echo(_ context.Context, job sandbox.Job) (sandbox.Result, error) {
@@ -98,7 +99,7 @@ func send(t *testing.T, method, url, body string, header ...string) answer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close() //nolint:errcheck // it was read to its end
+	defer response.Body.Close()
 	data, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)

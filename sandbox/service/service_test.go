@@ -83,7 +83,7 @@ func TestSizeLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close() //nolint:errcheck // nothing of it is read
+	defer response.Body.Close()
 	if response.StatusCode != http.StatusRequestEntityTooLarge {
 		t.Errorf("chunked: got %d", response.StatusCode)
 	}
@@ -162,7 +162,7 @@ func TestGoneClientsFreeTheirSlot(t *testing.T) {
 	}()
 	if response, err := http.DefaultClient.Do(r); err == nil {
 		t.Errorf("got %d", response.StatusCode)
-		response.Body.Close() //nolint:errcheck // the test has failed
+		response.Body.Close()
 	}
 	<-ended
 	if err := s.gate.acquire(t.Context(), "next"); err != nil {
