@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/coderl/cr/sandbox"
 )
 
@@ -75,15 +77,12 @@ func (f *Finished) loadScores(path string) error {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		var s struct {
-			QuestionID string          `json:"question_id"`
-			Passed     bool            `json:"passed"`
-			Verdict    sandbox.Verdict `json:"verdict"`
+		if !gjson.ValidBytes(line) {
+			return fmt.Errorf("%s: line %d is not JSON", path, n)
 		}
-		if err := json.Unmarshal(line, &s); err != nil {
-			return fmt.Errorf("%s: line %d: %w", path, n, err)
-		}
-		f.count(s.QuestionID, s.Verdict, s.Passed)
+		// Three fields are picked out of what may be a conversation of megabytes.
+		s := gjson.GetManyBytes(line, "question_id", "verdict", "passed")
+		f.count(s[0].String(), sandbox.Verdict(s[1].String()), s[2].Bool())
 	}
 }
 
