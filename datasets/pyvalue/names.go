@@ -17,25 +17,34 @@ var aliasTable string
 
 // characterNames finds characters by name, for \N{…}. Its index is built at the
 // first look-up: few texts need it, and it takes some megabytes.
-type characterNames struct{ byName map[string]rune }
+type characterNames struct {
+	byName map[string]rune
+	newer  *unicode.RangeTable // characters that CPython does not know yet
+}
 
 // find looks a name up as CPython does: without regard to case, except where the
 // name is computed; aliases included, named sequences not.
 func (c *characterNames) find(name string) (rune, bool) {
+	if c.byName == nil {
+		c.build()
+	}
+	r, ok := c.lookUp(name)
+	return r, ok && !unicode.Is(c.newer, r)
+}
+
+func (c *characterNames) lookUp(name string) (rune, bool) {
 	if r, ok := hangulSyllable(name); ok {
 		return r, true
 	}
 	if r, ok := ideograph(name); ok {
 		return r, true
 	}
-	if c.byName == nil {
-		c.build()
-	}
 	r, ok := c.byName[strings.ToUpper(name)]
 	return r, ok
 }
 
 func (c *characterNames) build() {
+	c.newer = unicode15()
 	c.byName = make(map[string]rune, 35_000)
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		// Names in angle brackets are of whole ranges.
