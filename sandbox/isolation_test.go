@@ -16,7 +16,8 @@ import (
 )
 
 // TestNothingIsLeftForTheNextProgram runs pairs in one lane: the first leaves
-// something, the second must not find it.
+// something, the second must not find it. One worker has two lanes in turn, so the
+// second look is the one into the same lane.
 func TestNothingIsLeftForTheNextProgram(t *testing.T) {
 	l := open(t, sandbox.LocalOptions{Workers: 1})
 	rows := []struct{ name, leave, look string }{
@@ -38,16 +39,17 @@ func TestNothingIsLeftForTheNextProgram(t *testing.T) {
 			"import math, builtins, sys; print([n for n, o in (('math', math), ('builtins', builtins)) if hasattr(o, 'x')] + [p for p in sys.path if p == 'x'])",
 		},
 		{"environment", "import os; os.environ['X'] = '1'", "import os; print([k for k in os.environ if k == 'X'])"},
-		{"umask and priority", "import os; os.umask(0); os.nice(5)", "import os; print([x for x in (os.umask(0o22), os.nice(0)) if x not in (0o22, 0)])"},
+		{"umask and priority", "import os; os.umask(0); os.nice(5)", "import os; print([x for x in (os.umask(0o22) - 0o22, os.nice(0) - os.getpriority(os.PRIO_PROCESS, os.getppid())) if x])"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			if r := run(t, l, sandbox.Job{Code: row.leave + "\n"}); r.Status != sandbox.OK {
 				t.Fatalf("could not leave it: %s %s", r.Status, r.Stderr)
 			}
-			r := run(t, l, sandbox.Job{Code: row.look + "\n"})
-			if string(r.Stdout) != "[]\n" {
-				t.Errorf("found %q %s", r.Stdout, r.Stderr)
+			for range 2 {
+				if r := run(t, l, sandbox.Job{Code: row.look + "\n"}); string(r.Stdout) != "[]\n" {
+					t.Errorf("found %q %s", r.Stdout, r.Stderr)
+				}
 			}
 		})
 	}

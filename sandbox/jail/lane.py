@@ -382,8 +382,8 @@ def fork_to_fetch(names, sink):
         try:
             for path in wanted_files(name):
                 send_file(path, sink)
-        except OSError:
-            pass  # the program removed the directory
+        except (OSError, RecursionError):
+            pass  # the program removed the directory, or dug too deep
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         if number != signal.SIGKILL:

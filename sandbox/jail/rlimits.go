@@ -20,6 +20,9 @@ func (t Tier) rlimits(job *Job) []rlimit {
 		{"RLIMIT_NOFILE", programFiles, programFiles},
 		{"RLIMIT_NPROC", int64(l.Processes) + 1, int64(l.Processes) + 1},
 		{"RLIMIT_MSGQUEUE", 0, 0},
+		// A limit of 1, unlike 0, also keeps the host's own handler of core dumps,
+		// which runs outside of any jail, from being started.
+		{"RLIMIT_CORE", 1, 1},
 	}
 	sparse := job.Exec != nil && job.Exec.Sparse
 	if !sparse && (!t.grouped() || l.AddressSpace) {

@@ -120,13 +120,13 @@ func show(root, source string) error {
 	if err := unix.Mount(source, target, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 		return fmt.Errorf("bind %s: %w", source, err)
 	}
-	return makeReadOnly(target)
+	return makeReadOnly(target, unix.MOUNT_ATTR_NODEV)
 }
 
 // makeReadOnly makes a bind, and what is mounted below it, read-only and deaf
-// to setuid bits and device files.
-func makeReadOnly(target string) error {
-	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}
+// to setuid bits; nodev, if given, also to device files.
+func makeReadOnly(target string, nodev uint64) error {
+	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | nodev}
 	err := unix.MountSetattr(unix.AT_FDCWD, target, unix.AT_RECURSIVE, &attr)
 	if err == nil {
 		return nil
@@ -142,7 +142,10 @@ func makeReadOnly(target string) error {
 	}
 	const inherited = unix.MS_NOEXEC | unix.MS_NOATIME | unix.MS_NODIRATIME | unix.MS_RELATIME
 	flags := uintptr(fs.Flags) & inherited
-	flags |= unix.MS_REMOUNT | unix.MS_BIND | unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV
+	flags |= unix.MS_REMOUNT | unix.MS_BIND | unix.MS_RDONLY | unix.MS_NOSUID
+	if nodev != 0 {
+		flags |= unix.MS_NODEV
+	}
 	if err := unix.Mount("", target, "", flags, ""); err != nil {
 		return fmt.Errorf("make %s read-only: %w", target, err)
 	}
@@ -176,6 +179,11 @@ func makeDev(root string, _ *layout) error {
 		}
 		if err := unix.Mount("/dev/"+name, target, "", unix.MS_BIND, ""); err != nil {
 			return fmt.Errorf("bind /dev/%s: %w", name, err)
+		}
+		// Programs write to devices all the same; they cannot touch the times of
+		// the host's files.
+		if err := makeReadOnly(target, 0); err != nil {
+			return err
 		}
 	}
 	for _, link := range devLinks {

@@ -27,6 +27,7 @@ type layout struct {
 	Argv       []string
 	Env        []string
 	Confine    string // "" or the only directory to write in, by Landlock
+	Counted    bool   // a control group counts its memory
 	DropRoot   bool   // uid 0 of the namespace is not our own uid: change to it
 }
 
@@ -89,7 +90,7 @@ func becomeLane() error {
 			return err
 		}
 	}
-	filter, err := seccomp.Filter(l.Namespaces)
+	filter, err := seccomp.Filter(seccomp.Allowed{LocalSockets: l.Namespaces, MemoryFiles: l.Counted})
 	if err != nil {
 		return err
 	}

@@ -99,6 +99,7 @@ func (t Tier) layout(python *Python, dir string, uid int) layout {
 		Lane:       laneSource,
 		Argv:       append([]string{python.Path, "-s", "-B", "-X", "utf8", lanePath}, scratch[:]...),
 		Env:        append(slices.Clone(laneEnv), "HOME=/w", "TMPDIR=/tmp"),
+		Counted:    t.grouped(),
 		DropRoot:   t.privileged() || t == T3,
 	}
 	if !t.namespaced() {

@@ -57,6 +57,14 @@ var conformance = []struct {
 		"background child", "import subprocess; subprocess.Popen(['sleep', '60'], start_new_session=True)\n", "", limits,
 		func(o *jail.Outcome) bool { return o.ExitCode == 0 && o.Wall < 30*time.Second },
 	},
+	{
+		"memory files", "import os\ntry:\n    for f in [os.memfd_create('x') for _ in range(4)]:\n        for _ in range(200): os.write(f, b'x' * (1 << 20))\nexcept OSError: print('refused')\n", "",
+		limits, func(o *jail.Outcome) bool { return o.OOMKills > 0 || string(o.Stdout) == "refused\n" },
+	},
+	{
+		"core dumps", "import resource; print(resource.getrlimit(resource.RLIMIT_CORE))\n", "", limits,
+		func(o *jail.Outcome) bool { return string(o.Stdout) == "(1, 1)\n" },
+	},
 	{"left file", "open('left', 'w').write('x')\n", "", limits, func(o *jail.Outcome) bool { return o.ExitCode == 0 }},
 	{"no left file", "import os; print(os.listdir('.'))\n", "", limits, func(o *jail.Outcome) bool { return string(o.Stdout) == "['main.py']\n" }},
 }
@@ -111,6 +119,9 @@ func TestEveryTierConforms(t *testing.T) {
 							o.Stop, o.Report, o.ExitCode, o.Signal, o.OOMKills, o.CPU, o.Wall, o.Memory, o.Stdout, o.Stderr)
 					}
 				})
+			}
+			if cfg.Tier != jail.Unsafe {
+				leavesNothing(t, pool)
 			}
 		})
 	}

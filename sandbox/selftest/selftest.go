@@ -151,9 +151,9 @@ func py(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
 
 // callNumbers are the system calls that attempts make by number.
 const callNumbers = `nr = dict(mount=165, unshare=272, ptrace=101, vm_readv=310, add_key=248, shmget=29, mq_open=240, semget=64,
-    bpf=321, userfaultfd=323, perf=298, io_uring=425, clock_settime=227, setns=308, msgget=68) if os.uname().machine == "x86_64" else dict(
+    bpf=321, userfaultfd=323, perf=298, io_uring=425, clock_settime=227, setns=308, msgget=68, inotify_init1=294) if os.uname().machine == "x86_64" else dict(
     mount=40, unshare=97, ptrace=117, vm_readv=270, add_key=217, shmget=194, mq_open=180, semget=190,
-    bpf=280, userfaultfd=282, perf=241, io_uring=425, clock_settime=112, setns=268, msgget=186)`
+    bpf=280, userfaultfd=282, perf=241, io_uring=425, clock_settime=112, setns=268, msgget=186, inotify_init1=26)`
 
 // attempt is a program that tries what must be refused with an OSError.
 func attempt(name, expression string, setup ...string) Attempt {

@@ -14,6 +14,7 @@ func archRules() []rule {
 	for _, nr := range []uint32{
 		unix.SYS_IOPL, unix.SYS_IOPERM, unix.SYS_MODIFY_LDT, unix.SYS_USELIB,
 		unix.SYS_USTAT, unix.SYS_SYSFS, unix.SYS_CREATE_MODULE, unix.SYS_KEXEC_FILE_LOAD,
+		unix.SYS_INOTIFY_INIT,
 	} {
 		rules = append(rules, rule{nr: nr, errno: unix.EPERM})
 	}

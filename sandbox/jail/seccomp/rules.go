@@ -34,17 +34,53 @@ var refused = [...]uint32{
 	unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL,
 	unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMCTL, unix.SYS_SEMTIMEDOP,
 	unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK, unix.SYS_FLOCK,
+	// Watches on a shared inode tell what other lanes open. Contexts for
+	// asynchronous I/O come out of one small purse of the whole host.
+	unix.SYS_INOTIFY_INIT1, unix.SYS_IO_SETUP,
 }
 
+// sysSetxattrat is setxattrat(2) of Linux 6.13, absent from x/sys/unix; it has
+// the same number everywhere.
+const sysSetxattrat = 463
+
+// attributes set extended attributes, which on a writable place itself would
+// outlive the wiping of what lies in it, and without a root of the lane's own
+// could be set on files of the host.
+var attributes = [...]uint32{unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, sysSetxattrat}
+
+// firstProcess protects the lane's PID 1, whose uid programs share where there is
+// but one. Its limits, priority and processors are those of the jobs to come.
+var firstProcess = [...]rule{
+	{unix.SYS_PRLIMIT64, unix.EPERM, &argCheck{arg: 0, values: []uint32{1}}},
+	{unix.SYS_SCHED_SETAFFINITY, unix.EPERM, &argCheck{arg: 0, values: []uint32{1}}},
+	{unix.SYS_SCHED_SETSCHEDULER, unix.EPERM, &argCheck{arg: 0, values: []uint32{1}}},
+	{unix.SYS_SCHED_SETPARAM, unix.EPERM, &argCheck{arg: 0, values: []uint32{1}}},
+	{unix.SYS_SCHED_SETATTR, unix.EPERM, &argCheck{arg: 0, values: []uint32{1}}},
+	{unix.SYS_SETPRIORITY, unix.EPERM, &argCheck{arg: 0, values: []uint32{unix.PRIO_USER}}},
+	{unix.SYS_SETPRIORITY, unix.EPERM, &argCheck{arg: 1, values: []uint32{1}}},
+	{unix.SYS_IOPRIO_SET, unix.EPERM, &argCheck{arg: 0, values: []uint32{ioprioWhoUser}}},
+	{unix.SYS_IOPRIO_SET, unix.EPERM, &argCheck{arg: 1, values: []uint32{1}}},
+}
+
+// ioprioWhoUser is IOPRIO_WHO_USER of linux/ioprio.h.
+const ioprioWhoUser = 3
+
 // commonRules are the rules of every architecture.
-func commonRules(localSockets bool) []rule {
-	rules := make([]rule, 0, len(refused)+8)
+func commonRules(allowed Allowed) []rule {
+	rules := make([]rule, 0, len(refused)+len(attributes)+len(firstProcess)+9)
 	for _, nr := range refused {
 		rules = append(rules, rule{nr: nr, errno: unix.EPERM})
 	}
+	for _, nr := range attributes {
+		rules = append(rules, rule{nr: nr, errno: unix.ENOTSUP})
+	}
+	rules = append(rules, firstProcess[:]...)
 	local := &argCheck{arg: 0, only: []uint32{unix.AF_UNIX}}
-	if !localSockets {
+	if !allowed.LocalSockets {
 		rules = append(rules, rule{nr: unix.SYS_SOCKET, errno: unix.EPERM})
+	}
+	if !allowed.MemoryFiles {
+		rules = append(rules, rule{nr: unix.SYS_MEMFD_CREATE, errno: unix.ENOSYS})
 	}
 	return append(rules,
 		// Flags of clone3 lie in memory, out of a filter's sight. ENOSYS, not

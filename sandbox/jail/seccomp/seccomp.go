@@ -54,9 +54,18 @@ type argCheck struct {
 	only   []uint32 // or refuse everything but these values
 }
 
-// Filter returns the jail's filter for this architecture. Local sockets are for
-// programs that see no file system but their own: on the host's, others listen.
-func Filter(localSockets bool) ([]unix.SockFilter, error) {
+// Allowed are the things that only some jails can allow.
+type Allowed struct {
+	// LocalSockets are for programs that see no file system but their own: on the
+	// host's, others listen.
+	LocalSockets bool
+	// MemoryFiles are for programs whose memory a control group counts: nothing
+	// else sees what such a file holds.
+	MemoryFiles bool
+}
+
+// Filter returns the jail's filter for this architecture.
+func Filter(allowed Allowed) ([]unix.SockFilter, error) {
 	if auditArch == 0 {
 		return nil, fmt.Errorf("seccomp: no filter for architecture %s", runtime.GOARCH)
 	}
@@ -69,7 +78,7 @@ func Filter(localSockets bool) ([]unix.SockFilter, error) {
 	if foreignABI != 0 {
 		p = append(p, jump(opAtop, foreignABI, 0, 1), stmt(opRet, errno(unix.ENOSYS)))
 	}
-	for _, r := range append(commonRules(localSockets), archRules()...) {
+	for _, r := range append(commonRules(allowed), archRules()...) {
 		p = append(p, r.assemble()...)
 	}
 	return append(p, stmt(opRet, retAllow)), nil

@@ -44,7 +44,7 @@ func run(t *testing.T, filter []unix.SockFilter, arch, nr uint32, args [6]uint64
 }
 
 func TestFilterDecides(t *testing.T) {
-	filter, err := Filter(true)
+	filter, err := Filter(Allowed{LocalSockets: true, MemoryFiles: true})
 	if err != nil {
 		t.Skip(err)
 	}
@@ -70,6 +70,14 @@ func TestFilterDecides(t *testing.T) {
 		{"fcntl F_GETFL", unix.SYS_FCNTL, [6]uint64{0, unix.F_GETFL}, retAllow},
 		{"fcntl F_SETLK", unix.SYS_FCNTL, [6]uint64{0, unix.F_SETLK}, denied},
 		{"fcntl F_NOTIFY", unix.SYS_FCNTL, [6]uint64{0, unix.F_NOTIFY}, denied},
+		{"inotify_init1", unix.SYS_INOTIFY_INIT1, [6]uint64{}, denied},
+		{"setxattr", unix.SYS_SETXATTR, [6]uint64{}, errno(unix.ENOTSUP)},
+		{"prlimit of oneself", unix.SYS_PRLIMIT64, [6]uint64{}, retAllow},
+		{"prlimit of PID 1", unix.SYS_PRLIMIT64, [6]uint64{1}, denied},
+		{"setpriority of oneself", unix.SYS_SETPRIORITY, [6]uint64{unix.PRIO_PROCESS, 0, 5}, retAllow},
+		{"setpriority of PID 1", unix.SYS_SETPRIORITY, [6]uint64{unix.PRIO_PROCESS, 1, 5}, denied},
+		{"setpriority of a uid", unix.SYS_SETPRIORITY, [6]uint64{unix.PRIO_USER, 0, 5}, denied},
+		{"memfd_create", unix.SYS_MEMFD_CREATE, [6]uint64{}, retAllow},
 		{"ioctl TIOCGWINSZ", unix.SYS_IOCTL, [6]uint64{0, unix.TIOCGWINSZ}, retAllow},
 		{"ioctl TIOCSTI", unix.SYS_IOCTL, [6]uint64{0, unix.TIOCSTI}, denied},
 	}
