@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -96,6 +97,12 @@ func sweep(dir, stem string, locked bool) {
 		_ = os.Remove(path)
 		_ = os.Remove(marksPath(path))
 	}
+}
+
+// holdsPartials says whether a folder has anybody's temporary files.
+func holdsPartials(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), partialSuffix) })
 }
 
 // abandoned lists the temporary files of a content that nobody writes.

@@ -35,7 +35,7 @@ type Client struct {
 	options  Options
 	endpoint *url.URL
 	trusted  map[string]bool // origins
-	http     *http.Client
+	http     *http.Transport
 	slots    chan struct{} // a request body in flight holds one
 }
 
@@ -68,10 +68,11 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// newHTTP follows no redirect by itself: what a redirect may see is decided
-// hop by hop in this package.
-func newHTTP(o Options) *http.Client {
-	transport := &http.Transport{
+// newHTTP is the bare transport: what a redirect may see is decided hop by hop
+// in this package, and http.Client would print a Location that it cannot parse,
+// signature and all.
+func newHTTP(o Options) *http.Transport {
+	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
 		DisableCompression:    true, // sizes and ranges are those of the file
 		ForceAttemptHTTP2:     true,
@@ -79,10 +80,6 @@ func newHTTP(o Options) *http.Client {
 		IdleConnTimeout:       30 * time.Second,
 		TLSHandshakeTimeout:   15 * time.Second,
 		ResponseHeaderTimeout: o.Stall,
-	}
-	return &http.Client{
-		Transport:     transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"sync"
 )
@@ -29,9 +30,9 @@ func (i Item) Fetch() bool { return i.presence == absent }
 // Bytes is the total of the chosen files, and of those to be fetched.
 func (p Plan) Bytes() (all, fetch int64) {
 	for _, i := range p.Items {
-		all += max(i.Size, 0)
+		all = addSizes(all, max(i.Size, 0))
 		if i.Fetch() {
-			fetch += max(i.Size, 0)
+			fetch = addSizes(fetch, max(i.Size, 0))
 		}
 	}
 	return all, fetch
@@ -114,6 +115,9 @@ func (c *Client) complete(ctx context.Context, l Listing, f File) (File, error) 
 	default:
 		return f, fmt.Errorf("%s: %w: the ETag of %s, %.80q, is no hash", l.Repo.Name, ErrNotHub, f.Path, m.ETag)
 	}
+	if err := f.check(); err != nil {
+		return f, fmt.Errorf("%s: %w: %w", l.Repo.Name, ErrNotHub, err)
+	}
 	return f, nil
 }
 
@@ -158,7 +162,8 @@ func (c *Client) planOffline(r Repo, to Target, chosen Selection) (Plan, error) 
 func CheckSpace(plans ...Plan) error {
 	need := map[string]int64{}
 	for _, p := range plans {
-		need[existing(p.Target.root())] += p.toWrite()
+		root := existing(p.Target.root())
+		need[root] = addSizes(need[root], p.toWrite())
 	}
 	for root, bytes := range need {
 		free, err := freeSpace(root)
@@ -172,12 +177,15 @@ func CheckSpace(plans ...Plan) error {
 	return nil
 }
 
+// addSizes adds sizes that a listing claims: what is too much stays too much.
+func addSizes(a, b int64) int64 { return min(a, math.MaxInt64-b) + b }
+
 // toWrite is the bytes to be fetched less those that earlier tries left.
 func (p Plan) toWrite() int64 {
 	n := int64(0)
 	for _, i := range p.Items {
 		if i.Fetch() {
-			n += max(i.Size-leftover(p.Target.tempDir(p.Listing, i.File), p.Target.stem(i.File)), 0)
+			n = addSizes(n, max(i.Size-leftover(p.Target.tempDir(p.Listing, i.File), p.Target.stem(i.File)), 0))
 		}
 	}
 	return n
@@ -217,6 +225,7 @@ func (c *Client) Run(ctx context.Context, p Plan, events func(Event)) ([]Result,
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
+	p.sweep()
 	if err := keepTree(p.Target.treeFolder(p.Listing), p.Listing); err != nil {
 		return nil, fmt.Errorf("%s: keep the list of files: %w", p.Repo.Name, err)
 	}
@@ -224,6 +233,23 @@ func (c *Client) Run(ctx context.Context, p Plan, events func(Event)) ([]Result,
 		return nil, fmt.Errorf("%s: %w", p.Repo.Name, err)
 	}
 	return results, nil
+}
+
+// sweep removes what killed writers left of contents that are there now, whoever
+// brought them.
+func (p Plan) sweep() {
+	folders := map[string]bool{} // with temporary files
+	for _, i := range p.Items {
+		dir := p.Target.tempDir(p.Listing, i.File)
+		found, known := folders[dir]
+		if !known {
+			found = holdsPartials(dir)
+			folders[dir] = found
+		}
+		if found {
+			sweep(dir, p.Target.stem(i.File), false)
+		}
+	}
 }
 
 // item puts one file in place.

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -269,6 +271,38 @@ func TestLeftover(t *testing.T) {
 				t.Error("a wrong file was gone on with")
 			}
 		})
+	}
+}
+
+// What a killed download left goes away too when another program brought the file.
+func TestLeftoverOfFileThatIsThere(t *testing.T) {
+	s := oneFile(t)
+	root := t.TempDir()
+	c := client(t, quick(s.url))
+	mustDownload(t, c, hub.InCache(root))
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Skip("no program to run:", err)
+	}
+	blobs := filepath.Join(root, "models--org--m", "blobs")
+	own := hub.OwnName(sha(million), gone.Process.Pid)
+	live := hub.OwnName(sha(million), os.Getpid())
+	writeFile(t, filepath.Join(blobs, own), million[:1000])
+	writeFile(t, filepath.Join(blobs, live), million[:1000])
+	mustDownload(t, c, hub.InCache(root))
+	if left := leftovers(t, root); len(left) != 1 || filepath.Base(left[0]) != live {
+		t.Errorf("left behind: %v, want a living process' file alone", left)
+	}
+}
+
+// Sizes that no disk has are refused, also where their sum overflows.
+func TestSizesOverflow(t *testing.T) {
+	plan := hub.Plan{Listing: hub.Listing{Repo: model, Commit: strings.Repeat("a", 40)}, Target: hub.InFolder(t.TempDir())}
+	for i := range 1 << 13 {
+		plan.Items = append(plan.Items, hub.Item{File: hub.File{Path: strconv.Itoa(i), Size: 1 << 50, OID: strings.Repeat("b", 40)}})
+	}
+	if err := hub.CheckSpace(plan); !errors.Is(err, hub.ErrNoSpace) {
+		t.Errorf("2^63 bytes: %v", err)
 	}
 }
 

@@ -1,9 +1,11 @@
 package hub
 
 import (
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -24,4 +26,9 @@ func writeForTest(t *testing.T, path string, data []byte) {
 	if err := os.WriteFile(path, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// OwnName is the name of another process' temporary file.
+func OwnName(stem string, pid int) string {
+	return strings.Replace(ownName(stem), fmt.Sprintf("-%d-", os.Getpid()), fmt.Sprintf("-%d-", pid), 1)
 }

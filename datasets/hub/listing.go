@@ -108,7 +108,12 @@ func (c *Client) tree(ctx context.Context, r Repo, sha string) ([]treeEntry, err
 	next := c.api(r, "tree", sha)
 	next.RawQuery = "recursive=true&expand=false"
 	var all []treeEntry
+	seen := map[string]bool{}
 	for range maxPages {
+		if seen[next.String()] {
+			return nil, fmt.Errorf("%w: %s: its pages lead in a circle", ErrNotHub, bare(next))
+		}
+		seen[next.String()] = true
 		var page []treeEntry
 		header, err := c.getJSON(ctx, next, &page)
 		if err != nil {

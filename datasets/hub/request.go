@@ -73,7 +73,11 @@ func (c *Client) hop(ctx context.Context, method string, header http.Header, a *
 			a.refused = a.url.Host
 		}
 	}
-	response, err := c.http.Do(request)
+	if user := a.url.User; user != nil && request.Header.Get("Authorization") == "" {
+		password, _ := user.Password()
+		request.SetBasicAuth(user.Username(), password)
+	}
+	response, err := c.http.RoundTrip(request)
 	if err != nil {
 		return c.networkError(a.url, err)
 	}
@@ -83,12 +87,8 @@ func (c *Client) hop(ctx context.Context, method string, header http.Header, a *
 	return nil
 }
 
-// networkError strips what net/http puts before the cause: the whole URL.
+// networkError is a failure that may be gone at the next try.
 func (c *Client) networkError(u *url.URL, err error) error {
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
-		err = wrapped.Err
-	}
 	return fmt.Errorf("%s: %w: %w", bare(u), errBroken, err)
 }
 

@@ -265,4 +265,43 @@ func TestHostileListing(t *testing.T) {
 	if _, err := client(t, quick(l.URL)).List(t.Context(), model); !errors.Is(err, hub.ErrNotHub) {
 		t.Errorf("endless pages: %v", err)
 	}
+	// A page that names itself as the next.
+	asked := 0
+	l = listen(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/tree/") {
+			asked++
+			w.Header().Set("Link", fmt.Sprintf(`<%s>; rel="next"`, r.URL.RequestURI()))
+			fmt.Fprint(w, `[]`)
+			return
+		}
+		fmt.Fprintf(w, `{"sha": %q}`, oid)
+	})
+	if _, err := client(t, quick(l.URL)).List(t.Context(), model); !errors.Is(err, hub.ErrNotHub) || asked > 2 {
+		t.Errorf("a circle of pages: %v after %d requests", err, asked)
+	}
+}
+
+// A redirect's address may hold a signature: it is shown to nobody, not even
+// where it cannot be parsed.
+func TestLocationIsNotShown(t *testing.T) {
+	s := oneFile(t)
+	for _, location := range []string{"http://cdn.invalid/%?X-Signature=" + token, "ftp://cdn.invalid/?X-Signature=" + token} {
+		var log bytes.Buffer
+		asked := 0
+		s.meddle = func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+			if !strings.Contains(r.URL.Path, "/resolve/") {
+				next.ServeHTTP(w, r)
+				return
+			}
+			asked++
+			w.Header().Set("Location", location)
+			w.WriteHeader(http.StatusFound)
+		}
+		o := quick(s.url)
+		o.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		_, err := download(t.Context(), client(t, o), hub.InCache(t.TempDir()))
+		if !errors.Is(err, hub.ErrNotHub) || strings.Contains(err.Error()+log.String(), token) || asked != 1 {
+			t.Errorf("%s: %v after %d requests\n%s", location, err, asked, &log)
+		}
+	}
 }
