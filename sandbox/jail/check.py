@@ -2,16 +2,17 @@
 #
 # The test code runs in a process of its own, the checker, under another uid. It
 # reaches the program only by calls over a socket, and what comes back is data: a
-# value is rebuilt from JSON, anything else becomes a Remote, which no operator
-# of the program's can speak for. The checker alone knows the word that opens a
+# value is rebuilt from JSON, anything else becomes a Remote, which no operator of
+# the program's can make equal to data. The checker alone knows the word that opens a
 # report. It is forked before it has read either that or the tests, so that none
 # of them is ever in the program's memory.
 #
 # Wire: one JSON value a line. Asked: [operation, target, arguments...]. Answered:
-# ["v", value], ["m", arguments] for a call that gave None and changed its
-# arguments, ["e", names, message] for an exception, ["end", kind, message] when
-# the program is over.
+# ["v", value, ""] or, for an exception, ["e", names, message]; behind it, after a
+# call, its arguments if that changed them (else null) and the number of the one
+# that is the value; ["end", kind, message] when the program is over.
 
+import ast
 import datetime as dates
 
 PLAIN = frozenset([type(None), bool, int, float, str])
@@ -35,9 +36,12 @@ def packer(give):
         if issubclass(kind, list):
             return [pack(x) for x in list.__iter__(value)]
         if issubclass(kind, tuple):
+            fields = getattr(kind, "_fields", None)
+            if type(fields) is tuple and len(fields) == tuple.__len__(value):
+                return {"N": [kind.__name__, fields, [pack(x) for x in tuple.__iter__(value)]]}
             return {"t": [pack(x) for x in tuple.__iter__(value)]}
         if issubclass(kind, dict):
-            return {"d": [[pack(k), pack(x)] for k, x in dict.items(value)]}
+            return mapping(kind, [[pack(k), pack(x)] for k, x in dict.items(value)], value)
         if issubclass(kind, str):
             return str.__str__(value)
         if issubclass(kind, int):
@@ -50,13 +54,26 @@ def packer(give):
             return {"f": [pack(x) for x in frozenset.__iter__(value)]}
         if issubclass(kind, complex):
             return {"c": [complex.real.__get__(value), complex.imag.__get__(value)]}
-        if kind in (bytes, bytearray):
-            return {"b": value.decode("latin-1")}
+        if kind is bytes or kind is bytearray:
+            return {"b" if kind is bytes else "B": value.decode("latin-1")}
         if kind is range:
             return {"r": [value.start, value.stop, value.step]}
         return rarer(kind, value)
 
+    def mapping(kind, pairs, value):
+        if kind is collections.Counter:
+            return {"C": pairs}
+        if kind is collections.OrderedDict:
+            return {"O": pairs}
+        if kind is collections.defaultdict:
+            factory = value.default_factory
+            known = type(factory) is type and TYPES.get(factory.__name__) is factory
+            return {"e": [factory.__name__ if known else None, pairs]}
+        return {"d": pairs}
+
     def rarer(kind, value):
+        if kind is collections.deque:
+            return {"q": [[pack(x) for x in value], value.maxlen]}
         if kind is decimal.Decimal:
             return {"D": str(value)}
         if kind is fractions.Fraction:
@@ -93,7 +110,21 @@ def module_of(name):
     if not MODULE.fullmatch(name):
         raise ValueError("no module name")
     __import__(name)
-    return sys.modules[name]
+    module = sys.modules[name]
+    if type(module) is not types.ModuleType or module.__name__ != name:
+        raise ValueError("no plain module")
+    return module
+
+
+def type_of(name):
+    if TYPES[name].__name__ != name:
+        raise ValueError("another name of a type")
+    return TYPES[name]
+
+
+@functools.lru_cache(100)
+def record(name, fields):
+    return collections.namedtuple(name, fields)
 
 
 BUILDERS = {
@@ -101,8 +132,11 @@ BUILDERS = {
     "b": lambda x: x.encode("latin-1"), "c": lambda x: complex(*x), "r": lambda x: range(*x),
     "D": decimal.Decimal, "F": lambda x: fractions.Fraction(*x), "n": lambda x: array_of(*x),
     "T": lambda x: dates.datetime(*x), "Y": lambda x: dates.date(*x),
-    "L": lambda x: dates.timedelta(*x), "m": module_of,
-    "k": TYPES.__getitem__,
+    "L": lambda x: dates.timedelta(*x), "m": module_of, "k": type_of,
+    "B": lambda x: bytearray(x.encode("latin-1")), "C": lambda x: collections.Counter(dict(x)),
+    "O": collections.OrderedDict, "q": lambda x: collections.deque(*x),
+    "e": lambda x: collections.defaultdict(x[0] and type_of(x[0]), x[1]),
+    "N": lambda x: record(x[0], tuple(x[1]))(*x[2]),
 }
 
 
@@ -175,19 +209,23 @@ class Objects:
         return self.kept[mark["o"]]
 
 
+OPERATORS = {name: getattr(operator, name) for name in (
+    "eq ne lt le gt ge add sub mul truediv floordiv mod pow matmul lshift rshift and_ or_ xor "
+    "neg pos abs invert index getitem setitem delitem contains").split()}
+OPERATORS.update(
+    iter=iter, next=next, len=len, str=str, repr=repr, hash=hash, bool=bool, int=int, float=float,
+    complex=complex, round=round, divmod=divmod, reversed=reversed, get=getattr, set=setattr,
+    isinstance=isinstance, issubclass=issubclass,
+    enter=lambda x: type(x).__enter__(x), exit=lambda x: type(x).__exit__(x, None, None, None))
+
+
 def perform(space, operation, target, arguments):
     """Do what the checker asks for."""
     if operation == "call":
         return target(*arguments[0], **arguments[1])
     if operation == "name":
         return space[target]
-    if operation == "get":
-        return getattr(target, *arguments)
-    if operation == "set":
-        return setattr(target, *arguments)
-    if operation == "item":
-        return target[arguments[0]]
-    return {"iter": iter, "next": next, "len": len, "str": str, "repr": repr}[operation](target)
+    return OPERATORS[operation](target, *arguments)
 
 
 class Settings:
@@ -210,19 +248,29 @@ class Settings:
 def answer(channel, space, line, settings):
     """What to answer to one question."""
     operation, target, *arguments = channel.read(line)
-    before = None
-    if operation == "call" and not PLAIN.issuperset(map(type, arguments[0])):
-        before = channel.pack(arguments[0])
+    given = before = None
+    if operation == "call":
+        given = arguments[0] + list(arguments[1].values())
+        if PLAIN.issuperset(map(type, given)):
+            given = None
+        else:
+            before = channel.pack(given)
     settings.restore()
     try:
         value = perform(space, operation, target, arguments)
-    finally:
+    except MemoryError:
+        raise
+    except Exception as error:
         settings.lift()
-    if value is None and before:
-        after = channel.pack(arguments[0])
-        if after != before:
-            return ["m", after]
-    return ["v", channel.pack(value)]
+        said, same = why(error), None
+    else:
+        settings.lift()
+        same = [n for n, x in enumerate(given or ()) if x is value and type(x) not in PLAIN]
+        said = ["v", None if same else channel.pack(value), ""]
+    if given:
+        after = channel.pack(given)
+        said += [after if after != before else None, same[0] if same else None]
+    return said
 
 
 def why(error):
@@ -248,6 +296,7 @@ def serve_calls(channel, space, settings):
             channel.send("end", "memory", "")
             return 1
         except BaseException as error:
+            settings.lift()
             said = why(error)
         if sys.stdout is not None and not sys.stdout.closed:
             sys.stdout.flush()
@@ -304,16 +353,22 @@ class Over(BaseException):
 
 
 class Remote:
-    """A value of the program's that is no data.
+    # A value of the program's that is no data.
+    #
+    # It can be called and looked into, and answers come as data. The program is
+    # asked about operators between its own objects, where the test code names
+    # classes. It is never asked whether an object equals data: that would be to
+    # tell it the right answer. For the same reason, what comes of an operator
+    # with data on the other side (a told Remote) may be an object, no data.
 
-    It can be called and looked into, and answers come as data. It is equal only
-    to itself and has no operators. Where the test code itself names a class, what
-    comes of that class may need more than this: such a test is run again in one
-    process.
-    """
+    def __init__(self, link, mark, classy, told=False):
+        self.__dict__.update(_link=link, _mark={"o": mark["o"], "n": ""}, _kind=mark["n"],
+                             _classy=classy, _told=told)
 
-    def __init__(self, link, mark, classy):
-        self.__dict__.update(_link=link, _mark={"o": mark["o"], "n": ""}, _kind=mark["n"], _classy=classy)
+    __doc__ = property(lambda self: self._ask("get", "__doc__"))
+
+    def _ask(self, operation, *arguments):
+        return self._link.value(self._classy, operation, self._mark, *arguments)
 
     def __call__(self, *args, **kwargs):
         return self._link.call(self, args, kwargs)
@@ -321,63 +376,127 @@ class Remote:
     def __getattr__(self, name):
         if name.startswith("__") and name.endswith("__") and name != "__name__":
             raise AttributeError(name)
-        return self._link.value(self._classy, "get", self._mark, name)
+        return self._ask("get", name)
 
     def __setattr__(self, name, value):
-        self._link.value(False, "set", self._mark, name, self._link.pack(value))
+        self._ask("set", name, self._link.pack(value))
 
     def __iter__(self):
-        walker = self._link.value(self._classy, "iter", self._mark)
+        walker = self._ask("iter")
         return iter(walker) if isinstance(walker, (list, tuple, str)) else walker
 
     def __next__(self):
-        return self._link.value(self._classy, "next", self._mark)
+        return self._ask("next")
+
+    def __reversed__(self):
+        return self._ask("reversed")
 
     def __len__(self):
-        return self._link.value(False, "len", self._mark)
+        return self._ask("len")
 
     def __getitem__(self, key):
-        return self._link.value(self._classy, "item", self._mark, self._link.pack(key))
+        return self._ask("getitem", self._link.pack(key))
+
+    def __setitem__(self, key, value):
+        self._ask("setitem", self._link.pack(key), self._link.pack(value))
+
+    def __delitem__(self, key):
+        self._ask("delitem", self._link.pack(key))
 
     def __contains__(self, item):
+        if self._classy:
+            return self._ask("contains", self._link.pack(item))
         return any(item is x or item == x for x in self)
 
     def __str__(self):
-        return self._link.value(False, "str", self._mark)
+        return self._ask("str")
 
     def __repr__(self):
-        return self._link.value(False, "repr", self._mark)
+        return self._ask("repr")
 
     def __bool__(self):
-        return True
+        return self._ask("bool") if self._classy and not self._told else True
 
     def __hash__(self):
-        return self._mark["o"]
+        return self._ask("hash") if self._classy else self._mark["o"]
+
+    def _meets(self, other):
+        """Whether the program is asked about an operator with other."""
+        return type(other) is Remote and (self._classy or other._classy)
 
     def __eq__(self, other):
-        if isinstance(other, Remote) and other._mark == self._mark:
+        if type(other) is Remote and other._mark == self._mark:
             return True
-        return self._live("==") if self._classy or getattr(other, "_classy", False) else False
+        return self._ask("eq", other._mark) if self._meets(other) else False
+
+    def __ne__(self, other):
+        return self._ask("ne", other._mark) if self._meets(other) else not self == other
 
     def __instancecheck__(self, other):
-        if self._classy:
-            self._live("isinstance")
-        return False
+        return type(other) is Remote and self._ask_of("isinstance", other)
+
+    def __subclasscheck__(self, other):
+        return type(other) is Remote and self._ask_of("issubclass", other)
+
+    def _ask_of(self, operation, other):
+        return self._link.value(False, operation, other._mark, self._mark) is True
 
     def __mro_entries__(self, bases):
-        self._live("a subclass")
+        self._link.end("live", "a subclass of %s needs it in the same process" % self._kind)
 
-    def _live(self, what, *_):
-        if self._classy:
-            self._link.end("live", "%s of %s needs live objects" % (what, self._kind))
-        raise TypeError("the test uses %s of a %s, which is no data" % (what, self._kind))
+    def __enter__(self):
+        return self._ask("enter")
+
+    def __exit__(self, kind, *_):
+        if kind is not None:
+            self._link.end("live", "an exception goes to %s" % self._kind)
+        return self._ask("exit")
+
+    def _order(self, name, other):
+        if not self._meets(other):
+            self._refuse(name, other)
+        return self._ask(name, other._mark)
+
+    def _binary(self, name, other, swapped=False):
+        told = type(other) is not Remote
+        if not (self._classy if told else self._meets(other)):
+            self._refuse(name, other)
+        sides = [self._mark, self._link.pack(other)]
+        if swapped:
+            sides.reverse()
+        return self._object(self._link.value(True, name, *sides), told, name)
+
+    def _unary(self, name, *arguments):
+        if not self._classy:
+            self._refuse(name, self)
+        return self._object(self._ask(name, *arguments), self._told, name)
+
+    def _object(self, value, told, name):
+        if told and type(value) is not Remote:
+            self._refuse(name, value)
+        if told:
+            value.__dict__["_told"] = True
+        return value
+
+    def _refuse(self, name, other):
+        raise TypeError("the test uses %s of a %s, which is no data" % (name, self._kind))
 
 
-for _name in ("lt le gt ge add radd sub rsub mul rmul truediv floordiv mod pow neg abs and or xor int "
-              "float index enter exit").split():
-    setattr(Remote, "__%s__" % _name, (lambda name: lambda self, *a: self._live(name))(_name))
+def give_operators():
+    """Let Remotes have the operators that classes may have."""
+    def binary(name, swapped=False):
+        return lambda self, other: self._binary(name, other, swapped)
+
+    for name in "add sub mul truediv floordiv mod pow matmul lshift rshift and_ or_ xor divmod".split():
+        setattr(Remote, "__%s__" % name.rstrip("_"), binary(name))
+        setattr(Remote, "__r%s__" % name.rstrip("_"), binary(name, True))
+    for name in "lt le gt ge".split():
+        setattr(Remote, "__%s__" % name, lambda self, other, name=name: self._order(name, other))
+    for name in "neg pos abs invert index int float complex round".split():
+        setattr(Remote, "__%s__" % name, lambda self, *a, name=name: self._unary(name, *a))
 
 
+give_operators()
 ODD = (UnicodeDecodeError, UnicodeEncodeError, UnicodeTranslateError)  # want five arguments
 
 
@@ -413,24 +532,24 @@ class Link:
             kind, *rest = self.channel.read(line)
         except Exception as error:
             self.end("error", "the program's answer is no data (%s)" % type(error).__name__)
+        value, message, after, same = (rest + [None] * 4)[:4]
         if kind == "end":
-            why = str(rest[0]) if rest else ""
-            self.end(why if why in self.ends else "error", str(rest[1]) if len(rest) > 1 else "")
-        return kind, rest[0] if rest else None, rest[1] if len(rest) > 1 else ""
+            self.end(value if value in self.ends else "error", str(message or ""))
+        return kind, value, str(message or ""), after, same
 
     def ask(self, classy, *question):
-        """The kind and the value of an answer that is no exception."""
+        """What the program says to a question."""
         try:
             self.channel.send(*question)
         except OSError:
             self.end("exit", "the program ended before it was asked")
-        kind, value, message = self.answer(classy)
-        if kind == "e":
-            self.reraise(value, str(message))
-        return kind, value
+        return self.answer(classy)
 
     def value(self, classy, *question):
-        return self.ask(classy, *question)[1]
+        kind, value, message, *_ = self.ask(classy, *question)
+        if kind == "e":
+            self.reraise(value, message)
+        return value
 
     def reraise(self, names, message):
         """Raise the program's exception, or the nearest one that builtins have."""
@@ -444,37 +563,107 @@ class Link:
 
     def call(self, target, args, kwargs):
         self.calls += 1
-        args = list(args)
+        given = list(args) + list(kwargs.values())
         named = {"d": [[name, self.pack(x)] for name, x in kwargs.items()]}
-        kind, value = self.ask(target._classy, "call", target._mark, self.pack(args), named)
-        if kind != "m":
-            return value
-        settle(args, value)  # the call gave None and changed its arguments
+        kind, value, message, after, same = self.ask(
+            target._classy, "call", target._mark, self.pack(list(args)), named)
+        if type(after) is list:
+            for mine, theirs in zip(given, after):
+                settle(mine, theirs)
+        if kind == "e":
+            self.reraise(value, message)
+        return given[same] if type(same) is int and 0 <= same < len(given) else value
 
 
-def settle(old, new):
-    """Make containers equal to their changed copies, in place, as a call in one
-    process would have done."""
-    for mine, theirs in zip(old, new):
-        if type(mine) is list and type(theirs) is list:
-            settle(mine, theirs)
-            mine[:] = [m if type(m) is type(t) and isinstance(m, (list, dict, set)) else t
-                       for m, t in zip(mine, theirs)] + theirs[len(mine):]
-        elif type(mine) is dict and type(theirs) is dict or type(mine) is set and type(theirs) is set:
-            mine.clear()
-            mine.update(theirs)
+def settle(mine, theirs):
+    """Make a container equal to its changed copy, in place, as a call in one
+    process would have done; return what now stands for it."""
+    kind = type(theirs)
+    if isinstance(mine, list) and kind is list:
+        mine[:] = [settle(m, t) for m, t in zip(mine, theirs)] + theirs[len(mine):]
+    elif isinstance(mine, dict) and issubclass(kind, dict):
+        new = [(key, settle(mine[key], x) if key in mine else x) for key, x in theirs.items()]
+        mine.clear()
+        mine.update(new)
+    elif isinstance(mine, set) and kind is set:
+        mine.clear()
+        mine.update(theirs)
+    elif isinstance(mine, tuple) and isinstance(theirs, tuple) and len(mine) == len(theirs):
+        changed = [settle(m, t) for m, t in zip(mine, theirs)]
+        return mine if all(c is m for c, m in zip(changed, mine)) else theirs
+    elif isinstance(mine, collections.deque) and kind is collections.deque:
+        mine.clear()
+        mine.extend(theirs)
+    elif isinstance(mine, bytearray) and kind is bytearray:
+        mine[:] = theirs
+    elif type(mine).__name__ == kind.__name__ == "ndarray" and mine.shape == theirs.shape:
+        mine[...] = theirs
+    else:
+        return theirs
+    return mine
+
+
+PATCHES = frozenset("redirect_stdout redirect_stderr stdin stdout builtins asyncio patch monkeypatch".split())
+
+
+def patched(code):
+    """A name in test code that says that it changes what the program runs in, or
+    runs it in a loop of its own; "" if there is none."""
+    for name in code.co_names:
+        if name in PATCHES:
+            return name
+    return next(filter(None, map(patched, (c for c in code.co_consts if type(c) is types.CodeType))), "")
+
+
+class Uses:
+    """How test code uses names: those it looks into, with what for, and those of
+    exceptions that it expects."""
+
+    def __init__(self, source):
+        self.looked, self.expected = {}, set()
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                self.looked.setdefault(node.value.id, set()).add(node.attr)
+            elif isinstance(node, ast.ExceptHandler) and node.type:
+                self.expect(node.type)
+            elif isinstance(node, ast.Call) and node.args:
+                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                if name in ("raises", "assertRaises", "assertRaisesRegex"):
+                    self.expect(node.args[0])
+
+    def expect(self, node):
+        self.expected.update(x.id for x in ast.walk(node) if isinstance(x, ast.Name))
+
+    def module(self, name):
+        """The module that the test code means by a name, None if there is none."""
+        wanted = self.looked.get(name)
+        name = ALIASES.get(name, name)
+        if not wanted or name not in MODULES:
+            return None
+        module = __import__(name)  # where it is not, the program cannot have it either
+        return module if all(hasattr(module, x) for x in wanted) else None
+
+
+ALIASES = {"np": "numpy", "pd": "pandas"}
+MODULES = frozenset(getattr(sys, "stdlib_module_names", sys.modules)) | {"numpy", "pandas"}
 
 
 class Space(dict):
     """The test code's globals: its own names, then builtins, then the program's.
 
     A builtin that the program redefines is the real one here, unless it is the
-    entry point: asserts must not rest on the program's idea of abs or sorted.
+    entry point: asserts must not rest on the program's idea of abs or sorted. So
+    it is with a module that the test code looks into.
     """
+
+    uses = None
+
+    def named(self, name):
+        return self.link.value(name[:1].isupper(), "name", name)
 
     def entry_point(self):
         try:
-            return self.link.value(False, "name", self.entry)
+            return self.named(self.entry)
         except KeyError:
             self.link.end("error", "the program does not define %s" % self.entry)
 
@@ -482,11 +671,19 @@ class Space(dict):
         if hasattr(builtins, name):
             return getattr(builtins, name)
         try:
-            return self.link.value(name[:1].isupper() and name != self.entry, "name", name)
+            value = self.named(name)
         except KeyError:
             error = NameError("name %r is not defined" % name)
             error.of_program = True
             raise error from None
+        return self.meant(name, value) if type(value) is Remote else value
+
+    def meant(self, name, value):
+        """What the test code means by a name that the program has an object for."""
+        self.uses = self.uses or Uses(self.source)
+        if name in self.uses.expected:
+            self.link.end("live", "the test expects the exception %s" % name)
+        return self.uses.module(name) or value
 
 
 def judged(error, source):
@@ -528,12 +725,14 @@ def verdict_of(link, source, head):
     except (SyntaxError, ValueError) as error:
         return {"passed": False, "kind": "task", "detail": "the tests do not compile: %s" % error}
     space = Space(__name__="tests", __builtins__=builtins)
-    space.link, space.entry = link, head["entry"] or guessed_entry(code)
+    space.link, space.entry, space.source = link, head["entry"] or guessed_entry(code), source
     try:
         link.answer(False)
         link.ends = "exit", "memory", "compile", "error"
         link.answer(False)
         exec(setup, space)
+        if patched(code):
+            link.end("live", "the test uses %s" % patched(code))
         if space.entry:
             space.pop(space.entry, None)
             space[space.entry] = space.entry_point()

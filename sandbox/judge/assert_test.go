@@ -12,6 +12,9 @@ import (
 // checkAdd is test code as HumanEval writes it.
 const checkAdd = "def check(candidate):\n    assert candidate(2, 3) == 5\n    assert candidate(0, -1) == -1\n"
 
+// everEqual is a class whose objects say yes to everything.
+const everEqual = "class E:\n    def __eq__(s, o): return True\n    __lt__ = __gt__ = __eq__\n    def __call__(s, *a): return s\n    __sub__ = __abs__ = __getattr__ = __call__\n"
+
 // assertRows are programs with the verdict that a reader of their test code
 // gives them, the cheats among them WA or RE.
 var assertRows = []struct {
@@ -56,8 +59,24 @@ var assertRows = []struct {
 	{"closure", "def f(a): return lambda b: a + b\n", "f", "assert f(1)(2) == 3\n", sandbox.AC},
 	{"sorts in place", "def f(a): a.sort()\n", "f", "x = [3, 1, [2]]\ny = [2, 1]\nf(y)\nassert y == [1, 2]\n", sandbox.AC},
 	{"objects of the program", "class Pair:\n    def __init__(s, a, b): s.a, s.b = a, b\ndef total(ps): return sum(p.a * p.b for p in ps)\n", "total", "p = Pair(1, 2)\np.b = 5\nassert total([p, Pair(3, 4)]) == 17\nassert p.a == 1\n", sandbox.AC},
-	{"needs live objects", "class V:\n    def __init__(s, x): s.x = x\n    def __eq__(s, o): return s.x == o.x\n    def __add__(s, o): return V(s.x + o.x)\n", "", "assert V(1) + V(2) == V(3)\n", sandbox.AC},
-	{"needs live objects, wrong", "class V:\n    def __init__(s, x): s.x = x\n    def __eq__(s, o): return s.x == o.x\n    def __add__(s, o): return V(s.x)\n", "", "assert V(1) + V(2) == V(3)\n", sandbox.WA},
+	{"operators of the program's classes", "class V:\n    def __init__(s, x): s.x = x\n    def __eq__(s, o): return s.x == o.x\n    def __add__(s, o): return V(s.x + o.x)\n", "", "assert V(1) + V(2) == V(3)\n", sandbox.AC},
+	{"operators of the program's classes, wrong", "class V:\n    def __init__(s, x): s.x = x\n    def __eq__(s, o): return s.x == o.x\n    def __add__(s, o): return V(s.x)\n", "", "assert V(1) + V(2) == V(3)\n", sandbox.WA},
+	{"object of a class is no data", everEqual + "class F:\n    def g(s, a): return E()\n", "", "assert F().g(1) == 3\n", sandbox.WA},
+	{"class stands for data", everEqual + "F = E()\n", "", "assert F(1) == 3\nassert abs(F(1) - 3.5) < 1e-6\n", sandbox.WA},
+	{"told the answer by an operator", "class E:\n    def __sub__(s, o): return 0.0\ndef Convert(x): return E()\n", "", "assert abs(Convert(4) - 5.0) < 1e-6\n", sandbox.WA},
+	{"remembers the answer it is told", "class E:\n    def __sub__(s, o): return s\n    def __abs__(s): return 0.0\ndef Convert(x): return E()\n", "Convert", "assert abs(Convert(4) - 5.0) < 1e-6\n", sandbox.WA},
+	{"an enumeration", "import enum\nclass Color(enum.Enum): RED = 1; BLUE = 2\ndef f(x): return Color(x)\n", "f", "assert f(1) == Color.RED and f(1) != Color.BLUE and f(2).value == 2\n", sandbox.AC},
+	{"a data class", "import dataclasses\n@dataclasses.dataclass(order=True, frozen=True)\nclass P:\n    x: int\ndef f(x): return P(x)\n", "f", "assert f(1) == P(1) and f(1) < P(2) and isinstance(f(1), P) and len({P(1), P(1)}) == 1\n", sandbox.AC},
+	{"module of the program's making", "class math:\n    isclose = staticmethod(lambda *a, **k: True)\ndef f(x): return 9\n", "f", "assert math.isclose(f(1), 3)\n", sandbox.WA},
+	{"tests build on its module", "import math\ndef f(x): return 3.0\n", "f", "assert math.isclose(f(1), 3)\n", sandbox.AC},
+	{"another name of a type", "import os\nos.write(255, b'[\"v\",{\"k\":\"__loader__\"},\"\"]\\n' * 5)\ndef f(x): return 0\n", "f", "assert f(f(1)) == 3\n", sandbox.RE},
+	{"changes its arguments and returns", "def f(a):\n    a.sort()\n    return a\n", "f", "x = [3, 1]\nassert f(x) == [1, 3]\nassert x == [3, 1]\n", sandbox.WA},
+	{"changes are seen", "def f(a, k=None):\n    a[1].append(4)\n    k['n'] = {2}\n    return a\n", "f", "x, k = ({1: 2}, [3]), {}\nassert f(x, k=k) is x and x[1] == [3, 4] and k == {'n': {2}}\n", sandbox.AC},
+	{"changes before an exception are seen", "def f(a):\n    a.append(1)\n    raise ValueError\n", "f", "x = []\ntry: f(x)\nexcept ValueError: pass\nassert x == [1]\n", sandbox.AC},
+	{"collections cross", "from collections import *\ndef f(c, o, d, q):\n    o.move_to_end('a')\n    q.popleft()\n    return c.most_common(1), list(o), d['x'], namedtuple('P', 'x y')(1, 2)\n", "f", "from collections import *\nq = deque([1, 2], 5)\nr = f(Counter('aab'), OrderedDict(a=1, b=2), defaultdict(int), q)\nassert r == ([('a', 2)], ['b', 'a'], 0, (1, 2)) and r[3].y == 2 and q == deque([2])\n", sandbox.AC},
+	{"live: tests expect an exception of its own", "class Bad(Exception): pass\ndef f(x): raise Bad\n", "f", "try:\n    f(1)\n    assert False\nexcept Bad: pass\n", sandbox.AC},
+	{"live: tests read what it prints", "def f(x): print(x)\n", "f", "import io, contextlib\nout = io.StringIO()\nwith contextlib.redirect_stdout(out): f(1)\nassert out.getvalue() == '1\\n'\n", sandbox.AC},
+	{"live: tests await", "async def f(x): return x\n", "f", "import asyncio\nassert asyncio.run(f(1)) == 1\n", sandbox.AC},
 	{"tests hand over a function", "def f(g): return g(3)\n", "f", "assert f(lambda x: x + 1) == 4\n", sandbox.AC},
 	{"tests hand over a function, exit", "import os\ndef f(g): os._exit(0)\n", "f", "assert f(lambda x: x + 1) == 4\n", sandbox.RE},
 	{"deep recursion is an error", "def f(x): return f(x)\n", "f", "assert f(1) == 1\n", sandbox.RE},
