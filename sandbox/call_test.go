@@ -93,3 +93,38 @@ func TestCallShapes(t *testing.T) {
 		t.Errorf("huge value: %s", huge.Status)
 	}
 }
+
+// TestFailuresAreWhose holds programs to their own failures, and the sandbox to
+// its own.
+func TestFailuresAreWhose(t *testing.T) {
+	l := open(t, sandbox.LocalOptions{Workers: 1})
+	const find = "import gc, os, types\n" +
+		"def claim():\n" +
+		"    for o in gc.get_objects():\n" +
+		"        if isinstance(o, types.FunctionType) and o.__name__ == 'report': o(b'i', b'not me')\n"
+	for name, job := range map[string]sandbox.Job{
+		"program":      {Code: find + "claim()\n"},
+		"call":         {Code: find + "def f(): claim()\n", Call: &sandbox.Call{Method: "f"}},
+		"with a fetch": {Code: find + "claim()\n", Fetch: []string{"x"}},
+		"together": {Code: find + "claim()\ndef f(): return 1\n", Check: &sandbox.Check{
+			Tests: "assert f() == 1\n", Together: true,
+		}},
+	} {
+		if r := run(t, l, job); r.Status != sandbox.RuntimeError {
+			t.Errorf("%s: %s", name, r.Status)
+		}
+	}
+	deep := strings.Repeat("[", 5000) + strings.Repeat("]", 5000)
+	nested := run(t, l, sandbox.Job{
+		Code: "def f(a):\n    n = 0\n    while a: a = a[0]; n += 1\n    return n\n",
+		Call: &sandbox.Call{Method: "f", Args: raw(deep)},
+	})
+	if string(nested.Value) != "4999" {
+		t.Errorf("nested argument: %s %q %s", nested.Status, nested.Value, nested.Stderr)
+	}
+	big := make([]byte, 300<<20)
+	job := sandbox.Job{Code: "print(1)\n", Files: map[string][]byte{"big": big}}
+	if r, err := l.Run(t.Context(), job); err == nil {
+		t.Errorf("a file that does not fit: %s", r.Status)
+	}
+}

@@ -30,7 +30,7 @@ type channels struct {
 func openChannels(job *Job, token string) (*channels, error) {
 	c := &channels{theirs: [6]int{-1, -1, -1, -1, -1, -1}, over: make(chan struct{})}
 	c.stdout.limit = job.Limits.Output
-	c.result.limit = job.Limits.Output + tokenLength + 1
+	c.result.limit = job.Limits.Output + int64(len(startedMark)) + tokenLength + 1
 	c.fetched.limit = fetchLimit
 	if err := c.open(job, token); err != nil {
 		return nil, errors.Join(err, c.closeTheirs(), c.closeOurs())

@@ -312,6 +312,7 @@ def be_program(request, fds):
         os.chdir(WORK)
         head, parts = read_payload(payload)
         open_stdio()
+        source, _ = place_files(head, parts)
     except BaseException as error:
         channel.send("end", "infra", "the job could not be set up: %r" % error)
         exit_now(1)
@@ -320,7 +321,6 @@ def be_program(request, fds):
         channel.send("end", {b"c": "compile", b"m": "memory"}.get(kind, "error"), "")
 
     channel.send("v", None)  # from here on the program may say anything
-    source, _ = place_files(head, parts)
     sys.argv = [MAIN] + head["args"]
     sys.path[0] = WORK
     main = new_module("__main__", head["prelude"] and head["main"])

@@ -140,7 +140,11 @@ def write_all(fd, data, write=os.write):
 
 
 def make_report(fd, token):
-    """The one result frame of a job: token, kind, body. A second is refused."""
+    """The one result frame of a job: token, kind, body. A second is refused.
+
+    STARTED before it says that the program has run, which can reach all that is in
+    its process: what it says from then on, it says of itself.
+    """
     left = [token.encode()]
 
     def report(kind, body=b""):
@@ -148,6 +152,9 @@ def make_report(fd, token):
             write_all(fd, left.pop() + kind + body)
 
     return report
+
+
+STARTED = b"+"
 
 
 def drop_capabilities():
@@ -377,6 +384,7 @@ def fork_to_fetch(names, sink):
     if pid == 0:
         os.close(sink)
         return
+    os.close(TOP)  # it has nothing to report
     status = os.waitpid(pid, 0)[1]
     for name in names:
         try:
@@ -392,13 +400,13 @@ def fork_to_fetch(names, sink):
     exit_now(os.WEXITSTATUS(status))
 
 
-def run(head, parts, report):
+def run(head, source, raw, result, report):
     """Run the program, and the call if one is asked for; return the exit code."""
-    source, raw = place_files(head, parts)
     if head["argv"]:
         execute(head, report)
     target = head["call"]
     tests = raw.pop().decode() if head["check"] else None
+    sys.setrecursionlimit(50_000)
     try:
         arguments = [json.loads(text) for text in raw]
     except ValueError as error:
@@ -414,6 +422,7 @@ def run(head, parts, report):
     sys.set_int_max_str_digits(50_000 if head["prelude"] or head["longints"] else 4300)
     gc.enable()
     encode = ENCODE
+    write_all(result, STARTED)
     try:
         exec(code, space)
         if target:
@@ -475,11 +484,12 @@ def child(control):
             fork_to_fetch(head["fetch"], fetched)
         if not head["argv"]:
             open_stdio()
+        source, raw = place_files(head, parts)
     except BaseException as error:
         report(b"i", ("the job could not be set up: %r" % error).encode())
         exit_now(1)
     try:
-        code = run(head, parts, report)
+        code = run(head, source, raw, result, report)
     except BaseException:  # a program that broke what its own end needs
         code = 1
     finish(code)
