@@ -2,6 +2,7 @@ package hub
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -50,6 +51,9 @@ func New(o Options) (*Client, error) {
 	o.UserAgent = cmp.Or(o.UserAgent, "cr")
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.Token = strings.TrimSpace(o.Token)
+	if strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, errors.New("the token holds characters that no token has: was more than the token copied?")
+	}
 
 	endpoint, err := parseEndpoint(o.Endpoint)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Limits on what a listing may hold. The largest repositories have some
@@ -185,7 +186,7 @@ func filesOf(entries []treeEntry) ([]File, error) {
 func (f File) check() error {
 	switch {
 	case !safePath(f.Path):
-		return fmt.Errorf("file name %.80q would leave its folder", f.Path)
+		return fmt.Errorf("file name %.80q: not a plain path inside a folder", f.Path)
 	case f.Size < -1 || f.Size > 1<<50:
 		return fmt.Errorf("%s: size %d", f.Path, f.Size)
 	case f.OID != "" && !hexSHA1.MatchString(f.OID):
@@ -198,10 +199,11 @@ func (f File) check() error {
 	return nil
 }
 
-// safePath accepts clean relative paths that stay in a folder on every system.
+// safePath accepts clean relative paths that stay in a folder on every system,
+// and that do nothing to a terminal on which they are shown.
 func safePath(p string) bool {
 	return p != "" && len(p) <= maxPath && path.Clean(p) == p && filepath.IsLocal(filepath.FromSlash(p)) && p != "." &&
-		!strings.ContainsAny(p, "\\\x00\r\n") && p != ".cache" && !strings.HasPrefix(p, ".cache/")
+		!strings.ContainsRune(p, '\\') && !strings.ContainsFunc(p, unicode.IsControl) && p != ".cache" && !strings.HasPrefix(p, ".cache/")
 }
 
 // api is the URL of a repository's API: …/api/models/ORG/NAME/WHAT/REVISION.

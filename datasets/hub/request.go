@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // maxHops bounds a chain of redirects.
@@ -125,7 +127,7 @@ func (c *Client) failure(a *answer) error {
 	defer a.Body.Close()
 	anonymous := c.options.Token == ""
 	denied := a.StatusCode == http.StatusUnauthorized || a.StatusCode == http.StatusForbidden
-	message := a.Header.Get("X-Error-Message")
+	message := shown(a.Header.Get("X-Error-Message"))
 	switch code := a.Header.Get("X-Error-Code"); {
 	case denied && a.refused != "":
 		return fmt.Errorf("%w %s (HTTP %d): trust it by name if the token is for it too", ErrUntrusted, a.refused, a.StatusCode)
@@ -142,5 +144,22 @@ func (c *Client) failure(a *answer) error {
 	case code == "RepoNotFound":
 		return ErrMissing
 	}
-	return &StatusError{URL: bare(a.url), Code: a.StatusCode, Message: c.hide(strings.TrimSpace(message))}
+	return &StatusError{URL: bare(a.url), Code: a.StatusCode, Message: c.hide(message)}
 }
+
+// shown is a server's own words as a terminal may see them.
+func shown(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == utf8.RuneError {
+			return ' '
+		}
+		return r
+	}, text)
+	if runes := []rune(text); len(runes) > maxWords {
+		text = string(runes[:maxWords]) + "…"
+	}
+	return strings.TrimSpace(text)
+}
+
+// maxWords is how many characters of a server's words are shown.
+const maxWords = 400

@@ -233,6 +233,8 @@ func TestHostileListing(t *testing.T) {
 		"absolute":   `[{"type":"file","path":"/etc/x","size":1,"oid":"` + oid + `"}]`,
 		"inner up":   `[{"type":"file","path":"a/../../x","size":1,"oid":"` + oid + `"}]`,
 		"backslash":  `[{"type":"file","path":"..\\x","size":1,"oid":"` + oid + `"}]`,
+		"terminal":   `[{"type":"file","path":"\u001b[2Jx","size":1,"oid":"` + oid + `"}]`,
+		"C1":         `[{"type":"file","path":"\u009b2Jx","size":1,"oid":"` + oid + `"}]`,
 		"notes":      `[{"type":"file","path":".cache/huggingface/x","size":1,"oid":"` + oid + `"}]`,
 		"oid":        `[{"type":"file","path":"x","size":1,"oid":"../../x"}]`,
 		"lfs oid":    `[{"type":"file","path":"x","size":1,"oid":"` + oid + `","lfs":{"oid":"..","size":1}}]`,
@@ -278,6 +280,18 @@ func TestHostileListing(t *testing.T) {
 	})
 	if _, err := client(t, quick(l.URL)).List(t.Context(), model); !errors.Is(err, hub.ErrNotHub) || asked > 2 {
 		t.Errorf("a circle of pages: %v after %d requests", err, asked)
+	}
+}
+
+// What a server says of an error cannot speak to the terminal.
+func TestErrorMessageIsPlain(t *testing.T) {
+	l := listen(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Error-Message", "no\u009b2Jway"+strings.Repeat("x", 5000))
+		w.WriteHeader(http.StatusTeapot)
+	})
+	_, err := client(t, quick(l.URL)).List(t.Context(), model)
+	if err == nil || !strings.Contains(err.Error(), "no 2Jway") || len(err.Error()) > 1000 {
+		t.Errorf("%.2000q", err)
 	}
 }
 
