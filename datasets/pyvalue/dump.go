@@ -119,11 +119,18 @@ const hexDigits = "0123456789abcdef"
 // appendString writes s in double quotes with everything but printable ASCII
 // escaped.
 func appendString(b []byte, s string) []byte {
-	b = append(b, '"')
+	return append(appendInside(append(b, '"'), s), '"')
+}
+
+// appendInside is appendString without the quotes.
+func appendInside(b []byte, s string) []byte {
 	start := 0
-	for i := 0; i < len(s); {
+	for i := 0; ; {
+		if i = plainRun(s, i); i == len(s) {
+			return append(b, s[start:]...)
+		}
 		c := s[i]
-		if ' ' <= c && c <= '~' && c != '"' && c != '\\' {
+		if c == '\'' {
 			i++
 			continue
 		}
@@ -139,7 +146,6 @@ func appendString(b []byte, s string) []byte {
 		i += n
 		start = i
 	}
-	return append(append(b, s[start:]...), '"')
 }
 
 func appendControl(b []byte, c byte) []byte {

@@ -44,6 +44,7 @@ func (b *build) read(ctx context.Context) (*findings, error) {
 					continue
 				}
 				result, err := w.judge(batch)
+				batch.Release()
 				if err != nil {
 					cancel(err)
 					continue

@@ -34,11 +34,15 @@ type rules struct {
 	language string
 	opening  string // of the solution's fence
 	literals pyvalue.Literals
+	plain    plainRule
 	buf      []byte
 }
 
 func newRules(o Options) *rules {
-	return &rules{minTests: o.MinTests, language: o.Language, opening: "```" + o.Language}
+	return &rules{
+		minTests: o.MinTests, language: o.Language, opening: "```" + o.Language,
+		plain: plainRule{minTests: o.MinTests, language: o.Language},
+	}
 }
 
 // apply gives the record of a row, or why there is none. The record's ground
@@ -55,11 +59,7 @@ func (r *rules) apply(row []source.Field) (record, *drop) {
 	if row[colTests].Kind != source.Text {
 		return record{}, &drop{NoTests, "verification_info is not text"}
 	}
-	cases, d := r.testCases(row[colTests].Text)
-	if d != nil {
-		return record{}, d
-	}
-	truth, d := r.groundTruth(cases)
+	truth, d := r.truth(row[colTests].Text)
 	if d != nil {
 		return record{}, d
 	}
@@ -97,6 +97,23 @@ func (r *rules) checkSolution(field source.Field) *drop {
 		return &drop{NotFenced, fmt.Sprintf("the solution ends %q, not with its fence", tail(field.Text))}
 	}
 	return nil
+}
+
+// truth makes the ground truth of verification_info.
+func (r *rules) truth(text string) ([]byte, *drop) {
+	if truth, ok := r.plain.apply(r.literals.Plain(text)); ok {
+		return truth, nil
+	}
+	return r.judgeTests(text)
+}
+
+// judgeTests is truth for text of any form.
+func (r *rules) judgeTests(text string) ([]byte, *drop) {
+	cases, d := r.testCases(text)
+	if d != nil {
+		return nil, d
+	}
+	return r.groundTruth(cases)
 }
 
 // testCases parses verification_info and checks its form.

@@ -48,7 +48,7 @@ func (s *spill) append(b []byte) (int64, error) {
 // read fills buf, grown as needed, with the row at p.
 func (s *spill) read(p place, buf []byte) ([]byte, error) {
 	if cap(buf) < p.size {
-		buf = make([]byte, p.size)
+		buf = make([]byte, p.size, p.size+p.size/4)
 	}
 	buf = buf[:p.size]
 	if _, err := s.file.ReadAt(buf, p.offset); err != nil {

@@ -61,18 +61,24 @@ func checkFooter(r io.ReaderAt, size int64) error {
 	return nil
 }
 
+// leaf is a column of values, with the definition level of those that are there.
+type leaf struct {
+	column   int
+	maxLevel int
+}
+
 // textColumns finds the leaf columns of text with these names.
-func textColumns(schema *parquet.Schema, names []string) ([]int, error) {
-	found := make([]int, len(names))
+func textColumns(schema *parquet.Schema, names []string) ([]leaf, error) {
+	found := make([]leaf, len(names))
 	for i, name := range names {
-		leaf, ok := schema.Lookup(name)
+		column, ok := schema.Lookup(name)
 		if !ok {
 			return nil, fmt.Errorf("no column %q; it has %s", name, strings.Join(columnNames(schema), ", "))
 		}
-		if leaf.Node.Type().Kind() != parquet.ByteArray || leaf.MaxRepetitionLevel > 0 {
-			return nil, fmt.Errorf("column %q holds %s, not text", name, leaf.Node.Type())
+		if column.Node.Type().Kind() != parquet.ByteArray || column.MaxRepetitionLevel > 0 {
+			return nil, fmt.Errorf("column %q holds %s, not text", name, column.Node.Type())
 		}
-		found[i] = leaf.ColumnIndex
+		found[i] = leaf{column.ColumnIndex, column.MaxDefinitionLevel}
 	}
 	return found, nil
 }
@@ -86,19 +92,20 @@ func columnNames(schema *parquet.Schema) []string {
 }
 
 // readGroup reads the chosen columns of a row group side by side.
-func readGroup(ctx context.Context, c chunk, emit func(*Batch) error) error {
-	columns := make([]*columnReader, len(c.fields))
-	for i, field := range c.fields {
-		columns[i] = newColumnReader(c.group.ColumnChunks()[field])
+func (s *Set) readGroup(ctx context.Context, c chunk, emit func(*Batch) error) error {
+	columns := make([]textColumn, len(c.fields))
+	for i := range c.fields {
+		columns[i] = s.column(c, i)
 		defer columns[i].close()
 	}
 	rows := int(c.group.NumRows())
-	filling := filler{columns: len(columns)}
-	for done := 0; done < rows; {
+	index := 0
+	for done := 0; done < rows; index++ {
+		b := s.batch(index, done)
 		// Only reading is guarded: a panic elsewhere is a fault of this program.
 		err := Guard(func() error {
 			var err error
-			done, err = filling.fill(columns, done, rows)
+			done, err = b.fill(columns, done, rows)
 			return err
 		})
 		if err != nil {
@@ -107,94 +114,67 @@ func readGroup(ctx context.Context, c chunk, emit func(*Batch) error) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := emit(filling.batch()); err != nil {
+		if err := emit(b); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// filler collects the fields of a batch. Their text lies in one piece of memory,
-// which becomes a string once it is complete.
-type filler struct {
-	columns int
-	index   int
-	first   int
-	text    []byte
-	ends    []int // of each field in text; below zero: null
+// textColumn gives a column's values one by one.
+type textColumn interface {
+	// next gives a value, valid until the next call, or null as false.
+	next() (text []byte, ok bool, err error)
+	close()
 }
 
-// fill takes rows from done on until the batch is full, and returns how many
-// are done then.
-func (f *filler) fill(columns []*columnReader, done, rows int) (int, error) {
-	for ; done < rows && len(f.text) < batchBytes; done++ {
-		for i, column := range columns {
-			if err := f.take(column); err != nil {
-				return done, fmt.Errorf("row %d of a row group, text column %d: %w", done, i+1, err)
-			}
-		}
+// column opens a chunk's i-th field.
+func (s *Set) column(c chunk, i int) textColumn {
+	field := c.fields[i]
+	meta := &c.parsed.Metadata().RowGroups[c.number].Columns[field.column]
+	if !readsPages(meta) {
+		return newValueReader(c.group.ColumnChunks()[field.column])
 	}
-	return done, nil
+	r, ok := s.readers[i].Get().(*pageReader)
+	if !ok {
+		r = &pageReader{}
+	}
+	r.free = &s.readers[i]
+	r.reset(c.parsed, &meta.MetaData, field.maxLevel)
+	return r
 }
 
-func (f *filler) take(column *columnReader) error {
-	v, err := column.next()
-	if err != nil {
-		return err
-	}
-	if v.IsNull() {
-		f.ends = append(f.ends, -1)
-		return nil
-	}
-	f.text = append(f.text, v.ByteArray()...)
-	f.ends = append(f.ends, len(f.text))
-	return nil
-}
-
-func (f *filler) batch() *Batch {
-	text, start := string(f.text), 0
-	fields := make([]Field, len(f.ends))
-	for i, end := range f.ends {
-		if end >= 0 {
-			fields[i] = Field{Kind: Text, Text: text[start:end]}
-			start = end
-		}
-	}
-	b := &Batch{Index: f.index, First: f.first, fields: fields}
-	f.index++
-	f.first += len(fields) / f.columns
-	f.text, f.ends = f.text[:0], f.ends[:0]
-	return b
-}
-
-// columnReader gives a column's values one by one.
-type columnReader struct {
+// valueReader is a column as the parquet library reads it.
+type valueReader struct {
 	values parquet.ColumnChunkValueReader
 	ahead  [valuesAhead]parquet.Value
 	have   []parquet.Value
 }
 
-func newColumnReader(column parquet.ColumnChunk) *columnReader {
-	return &columnReader{values: parquet.NewColumnChunkValueReader(column)}
+func newValueReader(column parquet.ColumnChunk) *valueReader {
+	return &valueReader{values: parquet.NewColumnChunkValueReader(column)}
 }
 
-func (r *columnReader) next() (parquet.Value, error) {
+func (r *valueReader) next() (text []byte, ok bool, err error) {
 	if len(r.have) == 0 {
 		n, err := r.values.ReadValues(r.ahead[:])
 		if n == 0 {
 			if err == nil || errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
-			return parquet.Value{}, err
+			return nil, false, err
 		}
 		r.have = r.ahead[:n]
 	}
 	v := r.have[0]
 	r.have = r.have[1:]
-	return v, nil
+	if v.IsNull() {
+		return nil, false, nil
+	}
+	return v.ByteArray(), true, nil
 }
 
-func (r *columnReader) close() {
+func (r *valueReader) close() {
 	// Nothing was written: a failed close loses nothing.
 	_ = r.values.Close()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"sync"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -20,18 +21,24 @@ type Set struct {
 	Files  []string
 	chunks []chunk
 	opened []*os.File
+	// Memory that is used again: of each column, *pageReader, as columns differ in
+	// what they need; and *Batch.
+	readers []sync.Pool
+	batches sync.Pool
 }
 
 type chunk struct {
 	file    string
 	columns []string
 	group   parquet.RowGroup // nil: JSONL
-	fields  []int            // leaf columns of group, in the order of columns
+	parsed  *parquet.File    // that has group
+	number  int              // of group in it
+	fields  []leaf           // of group, in the order of columns
 }
 
 // Open opens files that have these columns, which must hold text.
 func Open(files, columns []string) (_ *Set, err error) {
-	s := &Set{Files: files}
+	s := &Set{Files: files, readers: make([]sync.Pool, len(columns))}
 	defer func() {
 		if err != nil {
 			// The first failure is the one to report.
@@ -58,8 +65,8 @@ func (s *Set) openParquet(name string, columns []string) error {
 	if err != nil {
 		return err
 	}
-	for _, group := range parsed.RowGroups() {
-		s.chunks = append(s.chunks, chunk{file: name, columns: columns, group: group, fields: fields})
+	for i, group := range parsed.RowGroups() {
+		s.chunks = append(s.chunks, chunk{file: name, columns: columns, group: group, parsed: parsed, number: i, fields: fields})
 	}
 	return nil
 }
@@ -67,7 +74,8 @@ func (s *Set) openParquet(name string, columns []string) error {
 // Chunks is the number of chunks.
 func (s *Set) Chunks() int { return len(s.chunks) }
 
-// Read gives a chunk's rows to use, batch by batch. A batch stays valid.
+// Read gives a chunk's rows to use, batch by batch. A batch
+// stays valid until it is released.
 func (s *Set) Read(ctx context.Context, index int, use func(*Batch) error) error {
 	c := s.chunks[index]
 	emit := func(b *Batch) error {
@@ -77,7 +85,7 @@ func (s *Set) Read(ctx context.Context, index int, use func(*Batch) error) error
 	if c.group == nil {
 		return readLines(ctx, c.file, emit)
 	}
-	return readGroup(ctx, c, emit)
+	return s.readGroup(ctx, c, emit)
 }
 
 // Close closes the files.
