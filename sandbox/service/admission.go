@@ -2,14 +2,22 @@ package service
 
 import "sync"
 
-// admission bounds the requests in the house, and the memory of their bodies.
+// admission bounds the requests in the house, and the memory of their bodies and
+// of what programs wrote for their answers.
 type admission struct {
 	mu       sync.Mutex
 	limit    int
-	bytes    int64 // still free for bodies
+	bytes    int64 // still free
+	share    int64 // of the bytes, for one client
 	pending  int
-	clients  map[string]int
+	clients  map[string]holding
 	draining bool
+}
+
+// holding is what one client has in the house.
+type holding struct {
+	requests int
+	bytes    int64
 }
 
 // Refusals of admission.
@@ -21,35 +29,67 @@ const (
 	drainingNow
 )
 
-func newAdmission(limit int, bytes int64) *admission {
-	return &admission{limit: limit, bytes: bytes, clients: map[string]int{}}
+// newAdmission bounds requests and their bytes; a body may have up to largest.
+func newAdmission(limit int, bytes, largest int64) *admission {
+	return &admission{limit: limit, bytes: bytes, share: max(largest, bytes/4*3), clients: map[string]holding{}}
+}
+
+// visit is a request in the house.
+type visit struct {
+	house  *admission
+	client string
+	size   int64
 }
 
 // enter admits a request of size bytes; leave must follow. One client may fill
-// three quarters of the house, so that there is always a place for another.
-func (a *admission) enter(client string, size int64) refusal {
+// three quarters of the house, in requests and in bytes, so that there is always
+// a place for another.
+func (a *admission) enter(client string, size int64) (*visit, refusal) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	held := a.clients[client]
 	switch {
 	case a.draining:
-		return drainingNow
-	case a.pending >= a.limit, a.clients[client] >= max(1, a.limit*3/4), size > a.bytes:
-		return queueFull
+		return nil, drainingNow
+	case a.pending >= a.limit, held.requests >= max(1, a.limit*3/4), size > a.bytes, size > a.share-held.bytes:
+		return nil, queueFull
 	}
 	a.pending++
 	a.bytes -= size
-	a.clients[client]++
-	return admitted
+	a.clients[client] = holding{held.requests + 1, held.bytes + size}
+	return &visit{house: a, client: client, size: size}, admitted
 }
 
-func (a *admission) leave(client string, size int64) {
+// grow takes more bytes for a request, false if there are not so many for it.
+// They go back when it leaves, which is when its client has read the answer.
+func (v *visit) grow(n int64) bool {
+	a := v.house
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	held := a.clients[v.client]
+	if n > a.bytes || n > a.share-held.bytes {
+		return false
+	}
+	a.bytes -= n
+	v.size += n
+	held.bytes += n
+	a.clients[v.client] = held
+	return true
+}
+
+func (v *visit) leave() {
+	a := v.house
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.pending--
-	a.bytes += size
-	if a.clients[client]--; a.clients[client] == 0 {
-		delete(a.clients, client)
+	a.bytes += v.size
+	held := a.clients[v.client]
+	if held.requests--; held.requests == 0 {
+		delete(a.clients, v.client)
+		return
 	}
+	held.bytes -= v.size
+	a.clients[v.client] = held
 }
 
 // drain refuses everything from now on.

@@ -226,24 +226,13 @@ func middleCut(s string) string {
 	if len(s) <= shownCase || utf8.RuneCountInString(s) <= shownCase {
 		return s
 	}
-	runes := []rune(s)
 	const dots = "..."
 	const end = (shownCase - len(dots)) / 2
-	return string(runes[:end]) + dots + string(runes[len(runes)-end:])
-}
-
-// boundOutputs cuts the outputs of late rows when all of them together would
-// make an answer too large for anyone.
-func boundOutputs(rows []testResponse) {
-	left := keptTotal
-	for i := range rows {
-		r := rows[i].ExecInfo.RunResult
-		if r == nil {
-			continue
-		}
-		if len(r.Stdout) > left {
-			r.Stdout = middleCut(r.Stdout)
-		}
-		left -= len(r.Stdout)
+	head, tail := 0, len(s)
+	for range end {
+		_, first := utf8.DecodeRuneInString(s[head:])
+		_, last := utf8.DecodeLastRuneInString(s[:tail])
+		head, tail = head+first, tail-last
 	}
+	return s[:head] + dots + s[tail:] // a copy: the whole must not stay in memory
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"fmt"
 	"strings"
 
 	"github.com/coderl/cr/sandbox"
@@ -107,26 +106,6 @@ func (a Asserts) together(ctx context.Context, task AssertTask) (AssertResult, e
 	}
 	result.Run = run
 	return AssertResult{TestResult: result, Extracted: code, FullCode: full}, nil
-}
-
-// proofs print a word, by language, where tests are statements run in order.
-var proofs = map[string]string{
-	"nodejs": ";console.log(%q);\n", "javascript": ";console.log(%q);\n", "typescript": ";console.log(%q);\n",
-	"perl": ";print %q;\n", "php": "\necho %q;\n", "R": "\ncat(%q)\n",
-}
-
-// withProof makes tests print a word when they have come to their end.
-func withProof(language, tests, word string) (with string, proven bool) {
-	if line, known := proofs[language]; known {
-		return tests + "\n" + fmt.Sprintf(line, word), true
-	}
-	const entry = "int main()"
-	end := strings.LastIndexByte(tests, '}')
-	if !tagNames("cpp", language) || strings.Count(tests, entry) != 1 || end < 0 {
-		return tests, false
-	}
-	body := strings.Replace(tests[:end], entry, "static int cr_checks()", 1)
-	return body + "return 0; }\nint main() { if (cr_checks() != 0) return 1; puts(\"" + word + "\"); }\n", true
 }
 
 // cutAtTokens ends a program where the first of the tokens begins.

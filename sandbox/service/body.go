@@ -15,7 +15,7 @@ import (
 const bodyTime = 2 * time.Minute
 
 // serveBody answers a request whose body has been read and is JSON.
-type serveBody func(ctx context.Context, w http.ResponseWriter, client string, body raw)
+type serveBody func(ctx context.Context, w http.ResponseWriter, guest *visit, body raw)
 
 // admit lets a request into the house, and reads its body.
 func (s *Service) admit(next serveBody) http.HandlerFunc {
@@ -28,8 +28,8 @@ func (s *Service) admit(next serveBody) http.HandlerFunc {
 		case size < 0:
 			size = s.cfg.MaxBody // it does not say
 		}
-		client := clientOf(r)
-		switch s.admission.enter(client, size) {
+		guest, refused := s.admission.enter(clientOf(r), size)
+		switch refused {
 		case queueFull:
 			s.metrics.refused.Inc()
 			w.Header().Set("Retry-After", strconv.Itoa(s.retryAfter()))
@@ -40,10 +40,10 @@ func (s *Service) admit(next serveBody) http.HandlerFunc {
 			writeDetail(w, http.StatusServiceUnavailable, "the service is shutting down")
 			return
 		}
-		defer s.admission.leave(client, size)
+		defer guest.leave()
 		body, ok := s.readBody(w, r)
 		if ok {
-			next(r.Context(), w, client, body)
+			next(r.Context(), w, guest, body)
 		}
 	}
 }

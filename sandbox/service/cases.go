@@ -8,9 +8,6 @@ import (
 	"github.com/coderl/cr/sandbox/judge"
 )
 
-// maxCases bounds the cases of one evaluation.
-const maxCases = 10_000
-
 // The kinds of cases.
 const (
 	stdinStdout  = "stdin_stdout"
@@ -46,7 +43,7 @@ func parseCases(faults *problems, data raw) []testCase {
 	}
 	if v, ok := f.get("test_cases"); ok {
 		if v.kind() == isList {
-			return parseRows(faults, f.at("test_cases"), slices.Collect(v.items()))
+			return parseRows(faults, f.at("test_cases"), itemsOf(v))
 		}
 		columns, ok := openDict(faults, f.at("test_cases"), v)
 		if !ok {
@@ -89,11 +86,8 @@ func parseColumns(f fields) []testCase {
 	f.required("input")
 	f.required("output")
 	inputs, outputs := f.list("input"), f.list("output")
-	switch {
-	case len(inputs) != len(outputs):
+	if len(inputs) != len(outputs) {
 		f.faults.value(f.loc, f.whole, "%d inputs but %d outputs", len(inputs), len(outputs))
-		return nil
-	case tooMany(f.faults, f.at("input"), f.whole, len(inputs)):
 		return nil
 	}
 	jsonInput := f.flag("json_input")
@@ -105,15 +99,9 @@ func parseColumns(f fields) []testCase {
 	return cases
 }
 
-func tooMany(faults *problems, loc []any, v raw, n int) bool {
-	if n > maxCases {
-		faults.value(loc, v, "%d cases, more than %d", n, maxCases)
-	}
-	return n > maxCases
-}
-
 func parseRows(faults *problems, loc []any, rows []raw) []testCase {
-	if tooMany(faults, loc, "[]", len(rows)) {
+	if len(rows) > maxItems {
+		faults.value(loc, "[]", "more than %d cases", maxItems)
 		return nil
 	}
 	cases := make([]testCase, 0, len(rows))
@@ -141,9 +129,6 @@ func parseRows(faults *problems, loc []any, rows []raw) []testCase {
 // parseProblem reads {"test": [{"input": {"stdin": …}, "output": {"stdout": …}}]}.
 func parseProblem(f fields) []testCase {
 	rows := f.list("test")
-	if tooMany(f.faults, f.at("test"), "[]", len(rows)) {
-		return nil
-	}
 	cases := make([]testCase, 0, len(rows))
 	for i, row := range rows {
 		row, ok := openDict(f.faults, append(f.at("test"), i), row)
@@ -190,7 +175,12 @@ func (c *testCase) call(faults *problems, loc []any, jsonInput bool) {
 	var args []string
 	switch c.input.kind() {
 	case isList:
-		for arg := range c.input.items() {
+		items := itemsOf(c.input)
+		if len(items) > maxItems {
+			faults.value(loc, c.input, "more than %d arguments", maxItems)
+			return
+		}
+		for _, arg := range items {
 			args = append(args, arg.line())
 		}
 	case isString:
@@ -237,7 +227,11 @@ func jsonLines(text string) ([]string, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
-	lines := strings.Split(strings.TrimRight(text, "\r\n "), "\n")
+	text = strings.TrimRight(text, "\r\n ")
+	if strings.Count(text, "\n") >= maxItems {
+		return nil, fmt.Errorf("a call has more than %d arguments", maxItems)
+	}
+	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		value, err := parseJSON(line)
 		if err != nil {

@@ -20,7 +20,7 @@ var solutionClass = regexp.MustCompile(`(?m)^class[ \t]+Solution\b`)
 // evaluation is one program being judged on its cases.
 type evaluation struct {
 	service *Service
-	client  string
+	guest   *visit
 	config  testConfig
 	code    string
 	cases   []testCase
@@ -31,6 +31,7 @@ type evaluation struct {
 	failed  bool            // some case has failed
 	left    time.Duration   // of the total time limit, in time of one slot
 	expired bool
+	kept    int   // bytes of output in the rows
 	err     error // the client has gone
 }
 
@@ -39,10 +40,10 @@ type evaluation struct {
 // The total time limit counts only the time that programs ran, as if this
 // evaluation had the service to itself: neither queueing nor the company may
 // change a verdict.
-func (s *Service) evaluate(ctx context.Context, client string, config testConfig, code string, cases []testCase) ([]testResponse, error) {
+func (s *Service) evaluate(ctx context.Context, guest *visit, config testConfig, code string, cases []testCase) ([]testResponse, error) {
 	parallel := min(s.cfg.Workers, maxParallel, len(cases))
 	e := &evaluation{
-		service: s, client: client, config: config, code: code, cases: cases,
+		service: s, guest: guest, config: config, code: code, cases: cases,
 		rows: make([]*testResponse, len(cases)), left: config.extra.totalTime * time.Duration(parallel),
 	}
 	var workers sync.WaitGroup
@@ -88,9 +89,27 @@ func (e *evaluation) put(i int, row *testResponse, spent time.Duration, err erro
 	}
 	e.left -= spent
 	e.expired = e.expired || e.left <= 0 || row == nil
-	if e.rows[i] = row; row != nil && !row.Passed {
+	if e.rows[i] = row; row == nil {
+		return
+	}
+	e.bound(row)
+	if !row.Passed {
 		e.failed = true
 	}
+}
+
+// bound cuts what a row repeats of its program when all of them together would be too much, for this
+// answer or for the house.
+func (e *evaluation) bound(row *testResponse) {
+	r := row.ExecInfo.RunResult
+	if r == nil {
+		return
+	}
+	n := len(r.Stdout) + len(r.Stderr)
+	if n > shownCase && (n > keptTotal-e.kept || !e.guest.grow(int64(n))) {
+		r.Stdout, r.Stderr = middleCut(r.Stdout), middleCut(r.Stderr)
+	}
+	e.kept += len(r.Stdout) + len(r.Stderr)
 }
 
 // remaining is what is left of the total time for one more run.
@@ -107,7 +126,7 @@ func (e *evaluation) judge(ctx context.Context, i int) (row *testResponse, spent
 		r := brokenRow(c)
 		return &r, 0, nil
 	}
-	if err := s.acquire(ctx, e.client); err != nil {
+	if err := s.acquire(ctx, e.guest.client); err != nil {
 		return nil, 0, err
 	}
 	defer s.gate.release()

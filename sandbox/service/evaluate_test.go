@@ -128,7 +128,7 @@ func TestWhatJobsAreGiven(t *testing.T) {
 	if l := run(object{"language": "python", "code": ""}); l.CPU != 10*time.Second || l.Memory != 1<<30 || l.AddressSpace {
 		t.Errorf("by default: %+v", l)
 	}
-	if l := run(object{"language": "python", "code": "", "run_timeout": 0.25, "memory_limit_MB": 256}); l.CPU != 250*time.Millisecond || l.Memory != 256<<20 || !l.AddressSpace {
+	if l := run(object{"language": "python", "code": "", "run_timeout": 0.25, "memory_limit_MB": 256}); l.CPU != 250*time.Millisecond || l.Wall != l.CPU || l.Memory != 256<<20 || !l.AddressSpace {
 		t.Errorf("as asked: %+v", l)
 	}
 	if l := run(object{"language": "python", "code": "", "memory_limit_MB": 9999}); l.Memory != 1<<30 {

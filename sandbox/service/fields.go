@@ -11,6 +11,10 @@ import (
 // maxTimeout is the longest limit a client may ask for.
 const maxTimeout = time.Hour
 
+// maxItems bounds the members of an object and the items of a list, except where
+// they are a program's data: taken apart, each costs many times its bytes.
+const maxItems = 10_000
+
 // fields reads the members of one object of a request and notes its faults.
 type fields struct {
 	faults   *problems
@@ -29,6 +33,10 @@ func openObject(faults *problems, loc []any, v raw, kind, msg string) (fields, b
 	}
 	for key, value := range v.members() {
 		f.values[key] = value // the last of several wins, as in Python
+		if len(f.values) > maxItems {
+			faults.value(loc, v, "more than %d members", maxItems)
+			return f, false
+		}
 	}
 	return f, true
 }
@@ -196,7 +204,23 @@ func (f fields) list(key string) []raw {
 		f.faults.add("list_type", f.at(key), v, "Input should be a valid list")
 		return nil
 	}
-	return slices.Collect(v.items())
+	items := itemsOf(v)
+	if len(items) > maxItems {
+		f.faults.value(f.at(key), v, "more than %d items", maxItems)
+		return nil
+	}
+	return items
+}
+
+// itemsOf takes a list apart, up to one item more than anything may have.
+func itemsOf(v raw) []raw {
+	var items []raw
+	for item := range v.items() {
+		if items = append(items, item); len(items) > maxItems {
+			break
+		}
+	}
+	return items
 }
 
 // choice reads one of the names.

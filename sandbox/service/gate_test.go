@@ -99,30 +99,39 @@ func TestSlotsAreNeverLost(t *testing.T) {
 }
 
 func TestAdmission(t *testing.T) {
-	a := newAdmission(4, 100)
+	a := newAdmission(4, 100, 50)
+	var guests []*visit
 	for i, tt := range []struct {
 		client string
 		size   int64
 		want   refusal
 	}{
 		{"a", 10, admitted},
+		{"a", 70, queueFull}, // three quarters of the bytes would be his
 		{"a", 10, admitted},
 		{"a", 10, admitted},
 		{"a", 10, queueFull}, // three quarters are his
 		{"b", 80, queueFull}, // 70 bytes are left
-		{"b", 70, admitted},
+		{"b", 60, admitted},
 		{"c", 0, queueFull},
 	} {
-		if got := a.enter(tt.client, tt.size); got != tt.want {
+		guest, got := a.enter(tt.client, tt.size)
+		if got != tt.want {
 			t.Errorf("%d: %s got %d, want %d", i, tt.client, got, tt.want)
 		}
+		if got == admitted {
+			guests = append(guests, guest)
+		}
 	}
-	a.leave("a", 10)
-	if got := a.enter("c", 10); got != admitted {
+	if guests[3].grow(20) || guests[0].grow(50) || !guests[0].grow(10) {
+		t.Error("a request grew beyond what is left, or could not grow into it")
+	}
+	guests[0].leave()
+	if _, got := a.enter("c", 20); got != admitted {
 		t.Errorf("after one left: %d", got)
 	}
 	a.drain()
-	if got := a.enter("d", 0); got != drainingNow {
+	if _, got := a.enter("d", 0); got != drainingNow {
 		t.Errorf("while draining: %d", got)
 	}
 }

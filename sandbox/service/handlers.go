@@ -5,20 +5,26 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 )
 
-func (s *Service) serveRun(ctx context.Context, w http.ResponseWriter, client string, body raw) {
+func (s *Service) serveRun(ctx context.Context, w http.ResponseWriter, guest *visit, body raw) {
 	request, faults := parseRun(body, s.languages)
 	if len(faults) > 0 {
 		writeProblems(w, faults)
 		return
 	}
-	answer := s.runCode(ctx, client, request)
+	answer, err := s.runCode(ctx, guest, request)
+	if err != nil {
+		w.Header().Set("Retry-After", strconv.Itoa(s.retryAfter()))
+		writeDetail(w, http.StatusServiceUnavailable, err.Error())
+		return
+	}
 	s.sign(&answer)
 	s.answer(ctx, w, answer)
 }
 
-func (s *Service) serveEvaluate(ctx context.Context, w http.ResponseWriter, client string, body raw) {
+func (s *Service) serveEvaluate(ctx context.Context, w http.ResponseWriter, guest *visit, body raw) {
 	request, faults := parseSubmit(body, s.languages)
 	switch {
 	case len(faults) > 0:
@@ -41,7 +47,7 @@ func (s *Service) serveEvaluate(ctx context.Context, w http.ResponseWriter, clie
 		writeProblems(w, faults)
 		return
 	}
-	response, err := s.evaluateRequest(ctx, client, request, cases, task)
+	response, err := s.evaluateRequest(ctx, guest, request, cases, task)
 	switch {
 	case errors.As(err, new(*extractError)):
 		writeDetail(w, http.StatusBadRequest, err.Error())
@@ -55,8 +61,8 @@ func (s *Service) serveEvaluate(ctx context.Context, w http.ResponseWriter, clie
 }
 
 // evaluateRequest extracts the program and judges it.
-func (s *Service) evaluateRequest(ctx context.Context, client string, r submitRequest, cases []testCase, task AssertTask) (evalResponse, error) {
-	code, err := s.extract(ctx, client, r)
+func (s *Service) evaluateRequest(ctx context.Context, guest *visit, r submitRequest, cases []testCase, task AssertTask) (evalResponse, error) {
+	code, err := s.extract(ctx, guest.client, r)
 	if err != nil {
 		return evalResponse{}, err
 	}
@@ -67,18 +73,17 @@ func (s *Service) evaluateRequest(ctx context.Context, client string, r submitRe
 	case cases[0].kind == assertions:
 		task.Language, task.Code, task.CompileTime = r.config.language, code, r.config.compileTime
 		task.Limits = s.limits(r.config.runTime, r.config.memory)
-		result, row, err := s.evaluateAssert(ctx, client, task)
+		result, row, err := s.evaluateAssert(ctx, guest.client, task)
 		if err != nil {
 			return evalResponse{}, err
 		}
 		response.ExtractedCode, response.FullCode = result.Extracted, &result.FullCode
 		response.Tests = append(response.Tests, row)
 	default:
-		response.Tests, err = s.evaluate(ctx, client, r.config, code, cases)
+		response.Tests, err = s.evaluate(ctx, guest, r.config, code, cases)
 		if err != nil {
 			return evalResponse{}, err
 		}
-		boundOutputs(response.Tests)
 	}
 	failed := func(row testResponse) bool { return !row.Passed }
 	response.Accepted = len(cases) > 0 && len(response.Tests) == len(cases) && !slices.ContainsFunc(response.Tests, failed)

@@ -27,8 +27,16 @@ type problem struct {
 // problems are all faults of a request; without any it is a valid one.
 type problems []problem
 
-// add notes a fault of pydantic's type kind in the value at loc.
+// maxProblems bounds the faults that an answer lists: one byte of a request can
+// make a fault, and each takes hundreds.
+const maxProblems = 100
+
+// add notes a fault of pydantic's type kind in the value at loc. Of many, the
+// first are listed.
 func (p *problems) add(kind string, loc []any, in raw, format string, args ...any) *problem {
+	if len(*p) >= maxProblems {
+		return &problem{}
+	}
 	*p = append(*p, problem{
 		Type:  kind,
 		Loc:   append([]any(nil), loc...),

@@ -26,30 +26,47 @@ func (s *Service) acquire(ctx context.Context, client string) error {
 	return err
 }
 
+// errUnread answers a run whose output finds no room beside those of other answers
+// that their clients have not read yet.
+var errUnread = errors.New("too many large answers are waiting to be read; try again later")
+
 // runCode answers /run_code.
-func (s *Service) runCode(ctx context.Context, client string, r runRequest) runResponse {
+func (s *Service) runCode(ctx context.Context, guest *visit, r runRequest) (runResponse, error) {
 	if r.runTime == 0 {
 		// No program can end in no time; none is started to show it.
 		return runResponse{
 			Status: failed, Files: map[string]string{},
 			RunResult: &commandResult{Status: timedOut},
-		}
+		}, nil
 	}
 	limits := s.limits(r.runTime, r.memory)
 	limits.AddressSpace = r.memory > 0
+	limits.Wall = r.runTime // a program that sleeps has no more time than one that works
 	job := sandbox.Job{
 		Language: r.language, Code: r.code, Stdin: []byte(r.stdin),
 		Files: r.files, Fetch: r.fetch, CompileTime: r.compileTime, Limits: limits,
 	}
 	r.ext.apply(&job)
-	run, err := s.run(ctx, client, job)
+	run, err := s.run(ctx, guest.client, job)
 	if err != nil {
-		return ours(s.fault(ctx, "run_code", err))
+		return ours(s.fault(ctx, "run_code", err)), nil
+	}
+	if !guest.grow(outputOf(&run)) {
+		return runResponse{}, errUnread
 	}
 	s.metrics.runs.WithLabelValues(string(run.Status)).Inc()
 	answer := answerOf(&run)
 	r.ext.extend(&answer, &run)
-	return answer
+	return answer, nil
+}
+
+// outputOf is the size of what a run left for its answer.
+func outputOf(run *sandbox.Result) int64 {
+	n := len(run.Stdout) + len(run.Stderr) + len(run.Value)
+	for name, data := range run.Files {
+		n += len(name) + len(data)
+	}
+	return int64(n)
 }
 
 // limits are the limits of a program that asks for them; nobody gets more

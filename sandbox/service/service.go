@@ -89,7 +89,7 @@ func New(exec sandbox.Executor, cfg Config) *Service {
 		exec:      exec,
 		judge:     judge.New(exec),
 		gate:      newGate(cfg.Workers),
-		admission: newAdmission(cfg.MaxPending, cfg.MaxBodies),
+		admission: newAdmission(cfg.MaxPending, cfg.MaxBodies, cfg.MaxBody),
 		languages: languageNames(),
 		check:     newAuthorizer(cfg.Token),
 	}
