@@ -119,13 +119,13 @@ func (a *torchArchive) read(name string) ([]byte, error) {
 func (a *torchArchive) persistent(id any) (any, error) {
 	t, _ := id.(pickle.Tuple)
 	if len(t) != 5 || t[0] != "storage" {
-		return nil, fmt.Errorf("not a storage: %.80v", id)
+		return nil, fmt.Errorf("not a storage: %s", pickle.Describe(id))
 	}
 	class, ok1 := t[1].(pickle.Global)
 	key, ok2 := t[2].(string)
 	elements, ok3 := t[4].(int64)
 	if !ok1 || !ok2 || !ok3 || elements < 0 {
-		return nil, fmt.Errorf("not a storage: %.80v", id)
+		return nil, fmt.Errorf("not a storage: %s", pickle.Describe(id))
 	}
 	if known := a.storages[key]; known != nil {
 		return known, nil

@@ -83,7 +83,7 @@ func readPlacements(v any) ([]placement, error) {
 	for _, item := range t {
 		o, ok := item.(*torchObject)
 		if !ok {
-			return nil, fmt.Errorf("placement %.80v", item)
+			return nil, fmt.Errorf("placement %s", pickle.Describe(item))
 		}
 		p := placement{kind: o.class.Name}
 		if p.kind == "Shard" {
@@ -135,7 +135,7 @@ func readLayout(o *torchObject) (shape, stride []int, err error) {
 	for _, item := range axes {
 		axis, ok := item.(*torchObject)
 		if !ok {
-			return nil, nil, fmt.Errorf("mesh axis %.80v", item)
+			return nil, nil, fmt.Errorf("mesh axis %s", pickle.Describe(item))
 		}
 		s, t, err := layoutFields(axis)
 		if err != nil {

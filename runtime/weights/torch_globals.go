@@ -162,13 +162,13 @@ func rebuildTensor(args pickle.Tuple) (any, error) {
 func dimensions(v any) ([]int, error) {
 	t, ok := v.(pickle.Tuple)
 	if !ok || len(t) > rankLimit {
-		return nil, fmt.Errorf("not a tuple of at most %d sizes: %.80v", rankLimit, v)
+		return nil, fmt.Errorf("not a tuple of at most %d sizes: %s", rankLimit, pickle.Describe(v))
 	}
 	sizes := make([]int, len(t))
 	for i, item := range t {
 		n, ok := item.(int64)
 		if !ok || n < 0 || n > 1<<40 {
-			return nil, fmt.Errorf("size %.80v", item)
+			return nil, fmt.Errorf("size %s", pickle.Describe(item))
 		}
 		sizes[i] = int(n)
 	}
@@ -184,7 +184,7 @@ func rebuildFromType(args pickle.Tuple) (any, error) {
 	class, ok := args[1].(pickle.Global)
 	inner, ok2 := args[2].(pickle.Tuple)
 	if !ok || !ok2 || class.Name != "DTensor" {
-		return nil, fmt.Errorf("a tensor of class %.80v", args[1])
+		return nil, fmt.Errorf("a tensor of class %s", pickle.Describe(args[1]))
 	}
 	return newDTensor(inner, args[3])
 }

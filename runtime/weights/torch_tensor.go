@@ -1,6 +1,10 @@
 package weights
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/coderl/cr/internal/pickle"
+)
 
 // torchTensor is a tensor as torch saves it: a view of a storage.
 type torchTensor struct {
@@ -119,7 +123,7 @@ func readStateDict(data []byte) ([]named, error) {
 	for _, item := range dict.Items {
 		name, ok := item.Key.(string)
 		if !ok || seen[name] {
-			return nil, corrupt("key %.80v is no name, or there twice", item.Key)
+			return nil, corrupt("key %s is no name, or there twice", pickle.Describe(item.Key))
 		}
 		seen[name] = true
 		n := named{name: name}

@@ -203,6 +203,14 @@ func (b *torchBuilder) view(name, class string, n, elements, offset int, shape, 
 	b.program.WriteString("\x89ccollections\nOrderedDict\n)RtR")
 }
 
+// sharing pushes a tuple that would have 3^60 parts, were it printed.
+func (b *torchBuilder) sharing() {
+	b.program.WriteString(")q\x00")
+	for range 60 {
+		b.program.WriteString("0h\x00h\x00h\x00\x87q\x00")
+	}
+}
+
 func (b *torchBuilder) archive(t testing.TB, method uint16) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -278,6 +286,27 @@ func TestTorchBombs(t *testing.T) {
 			for range 60 { // each list holds the one before twice
 				b.program.WriteString("h\x00h\x00\x86q\x00")
 			}
+			return b.archive(t, zip.Store)
+		},
+		"an id of tuples that share": func() []byte {
+			b := newTorchBuilder()
+			b.text("w")
+			b.sharing()
+			b.program.WriteString("Q")
+			return b.archive(t, zip.Store)
+		},
+		"a size of tuples that share": func() []byte {
+			b := newTorchBuilder()
+			b.text("w")
+			b.program.WriteString("ctorch._utils\n_rebuild_tensor_v2\n(NK\x00")
+			b.sharing()
+			b.program.WriteString("NNNtR")
+			return b.archive(t, zip.Store)
+		},
+		"a key of tuples that share": func() []byte {
+			b := newTorchBuilder()
+			b.sharing()
+			b.program.WriteString("N")
 			return b.archive(t, zip.Store)
 		},
 	}
