@@ -84,7 +84,7 @@ func TestForbidden(t *testing.T) {
 		"STACK_GLOBAL": "\x80\x04\x8c\x02os\x8c\x06system\x93\x8c\x02id\x85R.",
 		"INST":         "(ios\nsystem\n.",
 		"OBJ":          "(o.",
-		"NEWOBJ":       ")\x81.",
+		"NEWOBJ":       "cos\nsystem\n)\x81.",
 		"EXT1":         "\x82\x01.",
 		"PERSID":       "X\x01\x00\x00\x00aQ.",
 		"text PERSID":  "Pabc\n.",
