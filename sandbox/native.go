@@ -46,6 +46,9 @@ func (t *tools) run(ctx context.Context, language *lang.Language, job *Job, limi
 	if err != nil {
 		return Result{}, &LanguageError{Language: language.Name, Install: language.Chains[0].Install, Reason: err}
 	}
+	program := *job
+	program.Code = chain.Program(job.Code)
+	job = &program
 	values := lang.Values{Memory: limits.Memory, Entry: language.EntryOf(job.Code)}
 	if values.Prepared, err = t.host.Prepared(ctx, chain); err != nil {
 		return Result{}, err

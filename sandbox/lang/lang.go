@@ -20,7 +20,8 @@ type Language struct {
 	// Headers are the endings of a job's other files that its compiler may see;
 	// the rest is there only for the run, so that one build serves all runs.
 	Headers []string
-	// Entry finds {entry} in a source: the last match's first group, "Main"
+	// Entry finds {entry} in a source: its first group is the space before, its
+	// second the name. The last of the least indented matches counts; "Main"
 	// without a match.
 	Entry string
 	// Chains are the tool chains that will do, best first. Without any, the
@@ -49,6 +50,9 @@ type Chain struct {
 	// in the working directory.
 	Compile []string
 	Run     []string
+	// Lead stands before a program's first line, in that line, so that the lines
+	// keep their numbers. Programs that LeadNot matches go without.
+	Lead, LeadNot string
 	// CompileTime and CompileMemory bound a compilation that names no bound;
 	// zero means the defaults.
 	CompileTime   time.Duration
@@ -96,11 +100,21 @@ func (l *Language) EntryOf(source string) string {
 	if l.Entry == "" {
 		return ""
 	}
-	all := regexp.MustCompile(l.Entry).FindAllStringSubmatch(source, -1)
-	if len(all) == 0 {
-		return "Main"
+	entry, indent := "Main", len(source)
+	for _, m := range regexp.MustCompile(l.Entry).FindAllStringSubmatch(source, -1) {
+		if len(m[1]) <= indent {
+			indent, entry = len(m[1]), m[2]
+		}
 	}
-	return all[len(all)-1][1]
+	return entry
+}
+
+// Program is a program as the chain's tools get it.
+func (c *Chain) Program(source string) string {
+	if c.LeadNot != "" && regexp.MustCompile(c.LeadNot).MatchString(source) {
+		return source
+	}
+	return c.Lead + source
 }
 
 // Sees says whether a compiler of the language may see a job's file.

@@ -77,11 +77,28 @@ func TestEntryIsTheLastObject(t *testing.T) {
 	scala := Find("scala")
 	for source, want := range map[string]string{
 		"object A { }\nobject Prog extends App {\n  object Inner\n}": "Prog",
-		"class X": "Main",
+		"\n    object HelloWorld {\n      object Inner\n    }\n":     "HelloWorld",
+		"class A {\n  object B\n}\nobject C { }":                     "C",
+		"class X":                                                    "Main",
 	} {
 		if got := scala.EntryOf(source); got != want {
 			t.Errorf("%q: %s, want %s", source, got, want)
 		}
+	}
+}
+
+func TestLeadKeepsLines(t *testing.T) {
+	c := &Chain{Lead: "using A; ", LeadNot: `(?m)^\s*#\s*define\b`}
+	for source, want := range map[string]string{
+		"using B;\nclass C { }":    "using A; using B;\nclass C { }",
+		"// x\n#define D\nclass C": "// x\n#define D\nclass C",
+	} {
+		if got := c.Program(source); got != want {
+			t.Errorf("%q becomes %q, want %q", source, got, want)
+		}
+	}
+	if got := new(Chain).Program("x"); got != "x" {
+		t.Errorf("a chain without a lead changes a program into %q", got)
 	}
 }
 

@@ -99,6 +99,7 @@ func node(file string, tools, compile []string, install string, version []string
 	}
 	return Chain{
 		Tools: append([]string{"node"}, tools...), Install: install, Version: version, Compile: compile,
+		Env:     []string{"NODE_PATH=/usr/share/nodejs:/usr/lib/node_modules:/usr/local/lib/node_modules"}, // what the host installed for all
 		Run:     []string{"node", "--max-old-space-size={memory}", "--stack-size=60000", file},
 		Threads: 16, Sparse: true, NoMemory: []string{"JavaScript heap out of memory", "Array buffer allocation failed"},
 	}

@@ -117,7 +117,7 @@ func managed() []Language {
 		},
 		{
 			Name: "scala", Source: "main.scala", Extensions: []string{".scala"}, Headers: []string{".scala"},
-			Entry: `(?m)^object\s+(\w+)`,
+			Entry: `(?m)^([ \t]*)object\s+(\w+)`,
 			Chains: []Chain{jvm(Chain{
 				Tools: []string{"scalac", "scala", "java"}, Install: "scala", Version: []string{"scalac", "-version"},
 				Compile: []string{"scalac", "-d", "out", "main.scala"},
@@ -130,7 +130,11 @@ func managed() []Language {
 				Tools:   []string{"mcs", "mono"},
 				Install: "mono-mcs libmono-system-core4.0-cil libmono-system-numerics4.0-cil",
 				Version: []string{"mcs", "--version"}, Show: []string{"/etc/mono"},
-				Compile: []string{"mcs", "-optimize+", "-r:System.Core.dll", "-r:System.Numerics.dll", "-out:out/prog.exe", "main.cs"},
+				// Modern compilers import these by themselves, and programs rely on it.
+				Lead: "using System; using System.Collections.Generic; using System.IO; using System.Linq; " +
+					"using System.Threading; using System.Threading.Tasks; ",
+				LeadNot: `(?m)^\s*(#\s*(define|undef)|extern\s+alias)\b`,
+				Compile: []string{"mcs", "-optimize+", "-nowarn:105", "-r:System.Core.dll", "-r:System.Numerics.dll", "-out:out/prog.exe", "main.cs"},
 				Run:     []string{"mono", "prog.exe"}, Threads: 16, Sparse: true,
 				NoMemory: []string{"OutOfMemoryException", "Out of memory"},
 			}},
