@@ -83,8 +83,12 @@ func (a Asserts) together(ctx context.Context, task AssertTask) (AssertResult, e
 	full := head + code + "\n" + task.Tests
 	word := "checked-" + rand.Text()
 	tests, proven := withProof(task.Language, task.Tests, word)
+	program := head + code + "\n" + tests
+	if tagNames("java", task.Language) {
+		program = withMain(program)
+	}
 	run, err := a.Exec.Run(ctx, sandbox.Job{
-		Language: task.Language, Code: head + code + "\n" + tests, Limits: task.Limits, CompileTime: task.CompileTime,
+		Language: task.Language, Code: program, Limits: task.Limits, CompileTime: task.CompileTime,
 	})
 	if err != nil {
 		return AssertResult{}, err

@@ -90,3 +90,22 @@ func cppProof(tests, word string) (with string, proven bool) {
 	body := strings.Replace(tests[:end], entry, "static int cr_checks()", 1)
 	return head.String() + body + "return 0; }\nint main() { if (cr_checks() != 0) return 1; puts(\"" + word + "\"); }\n", true
 }
+
+// topClass is a class of a Java program that is in no other.
+var topClass = regexp.MustCompile(`(?m)^(?:public\s+)?((?:final\s+|abstract\s+)*class\s+(\w+))`)
+
+// withMain gives a Java program a class Main, which is the one that is started:
+// MultiPL-E's tests end a class of another name.
+func withMain(source string) string {
+	last := ""
+	for _, m := range topClass.FindAllStringSubmatch(source, -1) {
+		if last = m[2]; last == "Main" {
+			return source
+		}
+	}
+	if last == "" {
+		return source
+	}
+	return topClass.ReplaceAllString(source, "$1") +
+		"\nclass Main { public static void main(String[] args) throws Throwable { " + last + ".main(args); } }\n"
+}

@@ -35,11 +35,6 @@ var proofRows = []struct{ language, right, wrong, leaves, tests string }{
 		"fn main() {\n    let candidate = f;\n    assert_eq!(candidate(2, 3), 5);\n}\n",
 	},
 	{
-		"scala", "object Problem {\n    def f(a: Long, b: Long): Long = { a + b\n", "object Problem {\n    def f(a: Long, b: Long): Long = { a\n",
-		"object Problem {\n    def f(a: Long, b: Long): Long = { sys.exit(0)\n",
-		"    }\n    def main(args: Array[String]) = {\n    assert(f((2l), (3l)) == (5l));\n    }\n\n}\n",
-	},
-	{
 		"nodejs", "function f(a, b) { return a + b; }\n", "function f(a, b) { return a; }\n", "function f(a, b) { process.exit(0); }\n",
 		"const assert = require('node:assert');\nfunction test() {\n  let candidate = f;\n  assert.deepEqual(candidate(2, 3),5);\n}\n\ntest();\n",
 	},
