@@ -305,13 +305,13 @@ def serve_calls(channel, space, settings):
 
 def be_program(request, fds):
     """The process that holds the program: run it, then answer calls."""
+    AfterFork.restore()
     objects = Objects()
     link, payload, _ = enter(request, fds)
     channel = Channel(link, objects.give, objects.take)
     try:
         os.chdir(WORK)
         head, parts = read_payload(payload)
-        open_stdio()
         source, _ = place_files(head, parts)
     except BaseException as error:
         channel.send("end", "infra", "the job could not be set up: %r" % error)
@@ -321,7 +321,7 @@ def be_program(request, fds):
         channel.send("end", {b"c": "compile", b"m": "memory"}.get(kind, "error"), "")
 
     channel.send("v", None)  # from here on the program may say anything
-    sys.argv = [MAIN] + head["args"]
+    sys.argv.extend(head["args"])
     sys.path[0] = WORK
     main = new_module("__main__", head["prelude"] and head["main"])
     space = main if head["main"] else new_module("solution", head["prelude"])
@@ -749,6 +749,7 @@ def verdict_of(link, source, head):
 def be_checker(request, fds):
     """The process that holds the tests. Nothing that the program can write to is
     on its path, its working directory or its home."""
+    AfterFork.restore()
     if request["uid"]:
         request["uid"] = request["gid"] = request["checker"]
     result, payload, link = enter(request, fds)
@@ -757,7 +758,6 @@ def be_checker(request, fds):
     os.chdir("/")
     os.environ["HOME"] = os.environ["TMPDIR"] = "/"
     sys.path[:] = [path for path in sys.path[1:] if not path.startswith(tuple(SCRATCH))]
-    open_stdio()
     new_module("__main__", False)
     sys.setrecursionlimit(10_000)
     verdict = verdict_of(Link(link), parts[0].decode(), head)

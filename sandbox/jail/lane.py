@@ -6,8 +6,8 @@ goes through pipes that the Go side owns. Only the standard library is used,
 and ctypes only where capabilities must be dropped by hand.
 
 Wire (one SEQPACKET message each way):
-  request  JSON {"token", "uid", "gid", "rlimits": [[name, soft, hard]], "dropcaps"}
-           + descriptors: stdin, stdout, stderr, result, payload, and a pipe for
+  request  "TOKEN UID GID DROPCAPS CHECK CHECKER", then "NUMBER SOFT HARD" for each
+           resource limit + descriptors: stdin, stdout, stderr, result, payload, and a pipe for
            files where some are to be fetched
   reply    "STATUS MICROSECONDS KIBIBYTES CLEAN": wait status, CPU time of all
            that was reaped, peak resident set, 1 if nothing was left behind
@@ -17,6 +17,10 @@ Fetched files go back as "SIZE NAME", a zero byte, and the bytes of each.
 The next job's child is forked before its request comes and reads it itself. So
 the parent's memory stays as it was: addresses, and with them the order of sets
 of objects, repeat from job to job.
+
+What a job costs is the memory pages it touches, each copied for it. Whatever can
+be made before the fork is: streams, modules, constants. What a child runs uses few
+objects, and looks at none that it does not need.
 """
 
 import sys
@@ -37,6 +41,7 @@ import socket
 import threading
 import traceback
 import types
+import weakref
 import string, re, datetime, collections, heapq, bisect, copy, math, random
 import statistics, itertools, functools, operator, typing
 import decimal, fractions, dataclasses, enum, contextlib, queue, struct, textwrap, time
@@ -51,9 +56,12 @@ SCRATCH = [arg for arg in sys.argv[1:] if arg[0] == "/"]  # the writable places,
 # The uids of jobs and of their checkers, where no PID namespace bounds them.
 UIDS = [int(uid) for arg in sys.argv[1:] if arg[:5] == "uids=" for uid in arg[5:].split(",")]
 WORK = SCRATCH[0]
+os.environ.pop("LD_BIND_NOW", None)  # for this process alone
 MAIN = WORK + "/main.py"
 FIXTURES = {}
 STREAMS = []  # the job's standard output and error, as they were made
+CODES = []  # the job's program, compiled
+IOBase = io.IOBase.__base__  # the builtin class: asking for it runs no code of ABCs
 CONTROL = 3
 TOP = 255  # the highest descriptor a job may have
 
@@ -129,8 +137,12 @@ if not hasattr(sys, "set_int_max_str_digits"):  # Python before 3.10.7 has no su
 # great deal of memory in every job.
 SCAN = json.JSONDecoder().scan_once
 set_handler = _signal.signal
+int_handler = signal.default_int_handler
+set_limit = resource.setrlimit
+FDS_SPACE = socket.CMSG_SPACE(8 * 4)
 ENCODE = make_encoder()
 PRELUDE = prelude_module()
+BARE = types.ModuleType("__main__")
 
 
 def write_all(fd, data, write=os.write):
@@ -180,9 +192,10 @@ def enter(request, fds):
     os.closerange(3, TOP - 2 if fetched else TOP - 1)
     os.setsid()
     os.umask(0o022)
-    set_handler(signal.SIGINT, signal.default_int_handler)
-    for name, soft, hard in request["rlimits"]:
-        resource.setrlimit(getattr(resource, name), (soft, hard))
+    set_handler(2, int_handler)
+    limits = request["rlimits"]
+    for i in range(0, len(limits), 3):
+        set_limit(limits[i], (limits[i + 1], limits[i + 2]))
     if request["uid"]:
         os.setgroups([])
         os.setresgid(request["gid"], request["gid"], request["gid"])
@@ -193,8 +206,11 @@ def enter(request, fds):
 
 
 def read_payload(fd):
-    with open(fd, "rb", closefd=True) as f:
-        data = f.read()
+    size = os.lseek(fd, 0, os.SEEK_END)
+    data = os.pread(fd, size, 0)
+    while len(data) < size:  # one read ends at 2 GiB
+        data += os.pread(fd, size - len(data), len(data))
+    os.close(fd)
     end = data.index(b"\n") + 1
     head = SCAN(data[:end].decode(), 0)[0]
     parts, at = [], end
@@ -204,8 +220,17 @@ def read_payload(fd):
     return head, parts
 
 
+def scratch_file(data):
+    """A descriptor of a file without a name."""
+    fd = os.open(WORK + "/job", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    os.unlink(WORK + "/job")
+    write_all(fd, data)
+    return fd
+
+
 def open_stdio():
-    """Rebuild the standard streams as a new interpreter makes them for pipes."""
+    """Make the standard streams as a new interpreter makes them for a file and
+    pipes. A child puts its own below them, which are of the same kinds."""
     def stream(fd, mode, name, errors):
         raw = open(fd, mode, -1, closefd=False)
         raw.raw.name = name
@@ -214,10 +239,19 @@ def open_stdio():
         text.mode = mode[0]
         return text
 
+    saved = [os.dup(fd) for fd in range(3)]
+    kinds = [scratch_file(b"")] + list(os.pipe())
+    os.dup2(kinds[0], 0)
+    os.dup2(kinds[2], 1)
+    os.dup2(kinds[2], 2)
     sys.stdin = sys.__stdin__ = stream(0, "rb", "<stdin>", "surrogateescape")
     sys.stdout = sys.__stdout__ = stream(1, "wb", "<stdout>", "surrogateescape")
     sys.stderr = sys.__stderr__ = stream(2, "wb", "<stderr>", "backslashreplace")
-    STREAMS.extend((sys.stdout, sys.stderr))
+    STREAMS[:] = sys.stdout, sys.stderr
+    for fd in range(3):
+        os.dup2(saved[fd], fd)
+    for fd in saved + kinds:
+        os.close(fd)
 
 
 def place_files(head, parts):
@@ -235,21 +269,27 @@ def place_files(head, parts):
     return parts[0], parts[len(names):]
 
 
-def new_module(name, prelude):
-    module = PRELUDE if prelude else types.ModuleType(name)
+def fill(module, name):
+    """Give a module the names that a program finds in its own."""
     space = module.__dict__
-    if prelude:
-        space.update(stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr, argv=sys.argv)
     space.update(__name__=name, __file__=MAIN, __builtins__=builtins, __cached__=None)
     if name == "__main__" and sys.version_info < (3, 14):
         space["__annotations__"] = {}  # as the interpreter makes it
+    return module
+
+
+def new_module(name, prelude):
+    module = PRELUDE if prelude else BARE if name == "__main__" else types.ModuleType(name)
+    if name != "__main__":
+        module.__dict__.pop("__annotations__", None)
+        fill(module, name)
     sys.modules[name] = module
-    return space
+    return module.__dict__
 
 
 def finish(code):
     """End as the interpreter would: join threads, run atexit, flush, exit."""
-    for last in (join_threads, run_atexit):
+    for last in () if nothing_waits() else (join_threads, run_atexit):
         try:
             last()
         except SystemExit:
@@ -267,17 +307,43 @@ def finish(code):
     exit_now(code)
 
 
+def nothing_waits():
+    """Neither a thread nor an atexit function is there that was not before."""
+    return len(ACTIVE) == 1 and not THREAD_EXITS and count_exits() == EXITS[0]
+
+
 def flush_forgotten():
     """Flush what the interpreter would as it destroys the objects: the first
     streams, if the program put others in their place, and files it left open."""
     left = list(STREAMS)
     main = sys.modules.get("__main__")
-    left += [v for v in list(getattr(main, "__dict__", {}).values()) if isinstance(v, io.IOBase)]
+    left += [v for v in bound_by_program(main) if issubclass(type(v), IOBase)]
     for stream in left:
         try:
             stream.flush()
         except BaseException:
             pass  # closed, or not ours to say
+
+
+def bound_by_program(main):
+    """The values of a module's globals. Of the prelude's thousand only those that
+    the program names: to look at one is to copy the memory page it lies in."""
+    space = getattr(main, "__dict__", {})
+    if main is not PRELUDE or not hasattr(space, "__reversed__"):  # before Python 3.8
+        return list(space.values())
+    found = [space[name] for name in names_in(CODES) if name in space]
+    for name in reversed(space):
+        if name == "__cached__":  # put in right before the program starts
+            break
+        found.append(space[name])
+    return found
+
+
+def names_in(codes):
+    """All global names in code objects and the functions inside them."""
+    for code in codes:
+        yield from code.co_names
+        yield from names_in([c for c in code.co_consts if type(c) is type(code)])
 
 
 def exit_code(error):
@@ -312,13 +378,15 @@ def die(error, report):
 
 def compiled(source, report):
     try:
-        return compile(source, MAIN, "exec", dont_inherit=True)
+        code = compile(source, MAIN, "exec", dont_inherit=True)
     except BaseException as error:
         report(b"c")
         error.__traceback__ = None
         sys.__excepthook__(type(error), error, None)
         sys.stderr.flush()
         exit_now(1)
+    CODES.append(code)
+    return code
 
 
 def call(space, target, arguments):
@@ -406,13 +474,15 @@ def run(head, source, raw, result, report):
         execute(head, report)
     target = head["call"]
     tests = raw.pop().decode() if head["check"] else None
-    sys.setrecursionlimit(50_000)
+    if raw:
+        sys.setrecursionlimit(50_000)
+        sys.set_int_max_str_digits(0)
     try:
         arguments = [json.loads(text) for text in raw]
     except ValueError as error:
         report(b"i", ("a call argument is not JSON: %s" % error).encode())
         return 1
-    sys.argv = [MAIN] + head["args"]
+    sys.argv.extend(head["args"])
     sys.path[0] = WORK
     apart = target or tests is not None and not head["main"]
     main = new_module("__main__", head["prelude"] and not apart)
@@ -440,50 +510,68 @@ def run(head, source, raw, result, report):
 
 
 class AfterFork:
-    """Spares a child what threading does after a fork, which makes it copy over a
-    hundred pages: the lane has one thread, and of what threading holds only that
-    thread's kernel number changes. Forks by programs do it again."""
+    """Spares a child what modules do in it after a fork, which makes it copy over
+    a hundred pages. The lane has one thread, and of what threading holds only that
+    thread's kernel number changes; random is seeded without its Python code. Forks
+    by programs do it all again."""
 
-    hook = getattr(threading, "_after_fork", None)
-    code = getattr(hook, "__code__", None)
+    hooks, saved = [], []  # the interpreter's own list, and what was in it
+    seed = super(random.Random, random._inst).seed
 
     @classmethod
     def spare(cls):
-        if cls.code is not None:
-            cls.hook.__code__ = (lambda: None).__code__
+        """To be called before the collector's freeze, which hides the list."""
+        known = getattr(threading, "_after_fork", None)
+        for found in gc.get_referrers(known):
+            if type(found) is list and all(map(callable, found)):
+                cls.hooks, cls.saved = found, list(found)
+                found.clear()
+                cls.others = [f for f in cls.saved if f not in (known, random._inst.seed)]
+                return
 
     @classmethod
     def restore(cls):
-        if cls.code is not None:
-            cls.hook.__code__ = cls.code
-            if hasattr(threading, "get_native_id"):  # since Python 3.8
-                threading.main_thread()._native_id = threading.get_native_id()
+        if cls.saved:
+            cls.hooks.extend(cls.saved)
+            cls.seed()
+            if native_id:
+                MAIN_THREAD._native_id = native_id()
+            for hook in cls.others:
+                hook()
+
+
+MAIN_THREAD, native_id = threading.main_thread(), getattr(threading, "get_native_id", None)
+ACTIVE = threading._active
+THREAD_EXITS = getattr(threading, "_threading_atexits", ())
+count_exits, EXITS = atexit._ncallbacks, [-1]  # how many a job begins with; -1: run them all
+
+
+def read_request(data):
+    token, *numbers = data.split()
+    numbers = list(map(int, numbers))
+    return {"token": token.decode(), "uid": numbers[0], "gid": numbers[1], "dropcaps": numbers[2],
+            "check": numbers[3], "checker": numbers[4], "rlimits": numbers[5:]}
 
 
 def child(control):
     """The job's process: wait for the request and run it. Never returns."""
-    AfterFork.restore()
-    data, ancillary, _, _ = control.recvmsg(1 << 16, socket.CMSG_SPACE(8 * 4))
+    data, ancillary, _, _ = control.recvmsg(4096, FDS_SPACE)
     if not data:
         exit_now(0)  # cr has closed the lane
-    fds = array.array("i")
-    for _, _, raw in ancillary:
-        fds.frombytes(raw[:len(raw) - len(raw) % fds.itemsize])
-    request = SCAN(data.decode(), 0)[0]
+    fds = memoryview(ancillary[0][2]).cast("i").tolist()
+    request = read_request(data)
     control.detach()
     if request["check"]:
         check(request, fds)
+    AfterFork.restore()
     report = make_report(fds[3], request["token"])
     try:
         result, payload, fetched = enter(request, fds)
         report = make_report(result, request["token"])
         os.chdir(WORK)
-        sys.set_int_max_str_digits(0)
         head, parts = read_payload(payload)
         if fetched is not None:
             fork_to_fetch(head["fetch"], fetched)
-        if not head["argv"]:
-            open_stdio()
         source, raw = place_files(head, parts)
     except BaseException as error:
         report(b"i", ("the job could not be set up: %r" % error).encode())
@@ -653,21 +741,19 @@ def practise():
     that it has run before, which would otherwise happen in every child anew."""
     source = WARM.encode()
     head = ('{"sizes": [%d], "files": [], "args": [], "call": null, "argv": null}\n' % len(source)).encode()
-    streams = [(name, getattr(sys, name)) for name in
-                                ("stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__")]
-    path = sys.path[0]
+    path, end = sys.path[0], os.open("/dev/null", os.O_WRONLY)
     for _ in range(20):
-        fd, end = os.pipe()
-        make_report(end, "")(head, source)
-        os.close(end)
-        set_handler(signal.SIGINT, signal.default_int_handler)
-        open_stdio()
-        program, _ = place_files(*read_payload(fd))
+        read_request(b"a 1 1 0 0 1 1 2 3 4 5 6")
+        make_report(end, "")(b"v")
+        set_handler(2, int_handler)
+        program, _ = place_files(*read_payload(scratch_file(head + source)))
         new_module("solution", False)
         compiled(program, None)
+        nothing_waits()
+        flush_forgotten()
+        CODES.clear()
         os.unlink(MAIN)
-    for name, stream in streams:
-        setattr(sys, name, stream)
+    os.close(end)
     sys.path[0] = path
     sys.modules.pop("solution", None)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -691,13 +777,20 @@ def rehearse():
 def main():
     threading.stack_size(16 << 20)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.argv[:] = [MAIN]
+    fill(PRELUDE, "__main__")
+    fill(BARE, "__main__")
     warm_up()
+    open_stdio()
+    PRELUDE.__dict__.update(stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr, argv=sys.argv)
     practise()
+    if "logging" not in sys.modules and not weakref.finalize._registered_with_atexit:
+        EXITS[0] = count_exits()  # what else is there has no effect that a program sees
     sys.setrecursionlimit(1000)
     gc.collect()
+    AfterFork.spare()
     gc.freeze()
     gc.disable()
-    AfterFork.spare()
     control = socket.socket(fileno=CONTROL)
     for path in SCRATCH:
         find_fixtures(path, FIXTURES)

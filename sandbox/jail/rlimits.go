@@ -1,6 +1,10 @@
 package jail
 
-import "time"
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
 
 // programFiles is how many descriptors a program may hold; lane.py uses the
 // highest.
@@ -15,18 +19,18 @@ func (t Tier) rlimits(job *Job) []rlimit {
 	l := &job.Limits
 	seconds := int64((l.CPU+time.Second-1)/time.Second) + 1
 	limits := []rlimit{
-		{"RLIMIT_CPU", seconds, seconds + 1},
-		{"RLIMIT_FSIZE", scratchSize, scratchSize},
-		{"RLIMIT_NOFILE", programFiles, programFiles},
-		{"RLIMIT_NPROC", int64(l.Processes) + 1, int64(l.Processes) + 1},
-		{"RLIMIT_MSGQUEUE", 0, 0},
+		{unix.RLIMIT_CPU, seconds, seconds + 1},
+		{unix.RLIMIT_FSIZE, scratchSize, scratchSize},
+		{unix.RLIMIT_NOFILE, programFiles, programFiles},
+		{unix.RLIMIT_NPROC, int64(l.Processes) + 1, int64(l.Processes) + 1},
+		{unix.RLIMIT_MSGQUEUE, 0, 0},
 		// A limit of 1, unlike 0, also keeps the host's own handler of core dumps,
 		// which runs outside of any jail, from being started.
-		{"RLIMIT_CORE", 1, 1},
+		{unix.RLIMIT_CORE, 1, 1},
 	}
 	sparse := job.Exec != nil && job.Exec.Sparse
 	if !sparse && (!t.grouped() || l.AddressSpace) {
-		limits = append(limits, rlimit{"RLIMIT_AS", l.Memory + addressOverhead, l.Memory + addressOverhead})
+		limits = append(limits, rlimit{unix.RLIMIT_AS, l.Memory + addressOverhead, l.Memory + addressOverhead})
 	}
 	return limits
 }

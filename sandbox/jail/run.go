@@ -2,7 +2,6 @@ package jail
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -43,29 +42,22 @@ func (l *lane) run(ctx context.Context, tier Tier, job *Job) (out Outcome, clean
 
 // send starts the job.
 func (l *lane) send(tier Tier, job *Job, token string, ch *channels) error {
-	req := request{
-		RLimits:  tier.rlimits(job),
-		DropCaps: tier == T2,
-	}
+	req := request{rlimits: tier.rlimits(job), dropCaps: tier == T2}
 	if job.checked() {
 		// The program is forked from what receives this; the token must not be
 		// in its memory.
-		req.Check, req.Checker = true, checkerUID
+		req.check, req.checker = true, checkerUID
 	} else {
-		req.Token = token
+		req.token = token
 	}
 	if tier == T3 {
-		req.UID, req.GID, req.Checker = l.uid, l.uid, l.uid+1
+		req.uid, req.gid, req.checker = l.uid, l.uid, l.uid+1
 	}
 	if tier.privileged() {
-		req.UID = firstJobUID + l.jobs%(hostRoot-firstJobUID)
-		req.GID = req.UID
+		req.uid = firstJobUID + l.jobs%(hostRoot-firstJobUID)
+		req.gid = req.uid
 	}
-	msg, err := json.Marshal(req)
-	if err != nil {
-		return fmt.Errorf("write request: %w", err)
-	}
-	if _, _, err := l.control.WriteMsgUnix(msg, unix.UnixRights(ch.given()...), nil); err != nil {
+	if _, _, err := l.control.WriteMsgUnix(req.text(), unix.UnixRights(ch.given()...), nil); err != nil {
 		return fmt.Errorf("send job to lane: %w", err)
 	}
 	return nil

@@ -98,14 +98,14 @@ func (t Tier) layout(python *Python, dir string, uid int) layout {
 		Scratch:    scratchSize,
 		Lane:       laneSource,
 		Argv:       append([]string{python.Path, "-s", "-B", "-X", "utf8", lanePath}, scratch[:]...),
-		Env:        append(slices.Clone(laneEnv), "HOME=/w", "TMPDIR=/tmp"),
+		Env:        append(slices.Clone(laneEnv), bindNow, "HOME=/w", "TMPDIR=/tmp"),
 		Counted:    t.grouped(),
 		DropRoot:   t.privileged() || t == T3,
 	}
 	if !t.namespaced() {
 		places := hostPlaces(dir)
 		l.Argv = append([]string{python.Path, "-s", "-B", "-X", "utf8", filepath.Join(dir, "lane.py")}, places...)
-		l.Env = append(slices.Clone(laneEnv), "HOME="+places[0], "TMPDIR="+places[1])
+		l.Env = append(slices.Clone(laneEnv), bindNow, "HOME="+places[0], "TMPDIR="+places[1])
 	}
 	if t == T3 {
 		l.Confine = dir
@@ -113,6 +113,11 @@ func (t Tier) layout(python *Python, dir string, uid int) layout {
 	}
 	return l
 }
+
+// bindNow has a lane's interpreter resolve its symbols once. Otherwise each job's
+// child would again, at the price of a page for each table touched. lane.py takes
+// it out of what programs see.
+const bindNow = "LD_BIND_NOW=1"
 
 // laneEnv is the whole environment of judged programs. A fixed hash seed makes
 // the order of sets repeat; one thread for BLAS keeps fork safe and CPU time
