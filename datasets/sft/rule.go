@@ -17,7 +17,7 @@ type rule struct {
 	isText    bool
 	calls     int  // first leaf column of tool_calls; below zero: none
 	called    int  // definition level at which there is a call
-	callsText bool // tool_calls is text
+	callsLeaf bool // tool_calls is text or a number
 }
 
 func newRule(schema *parquet.Schema) (rule, error) {
@@ -38,7 +38,7 @@ func newRule(schema *parquet.Schema) (rule, error) {
 	}
 	if calls, ok := message.child("tool_calls"); ok {
 		r.calls, r.called = calls.leaf, calls.definition
-		r.callsText = calls.node.Leaf()
+		r.callsLeaf = calls.node.Leaf()
 		if items, ok := calls.items(); ok {
 			r.called = items.definition
 		}
@@ -122,7 +122,7 @@ func (r rule) readContents(row parquet.Row, messages []message) {
 }
 
 // readCalls sets whether a message's tool_calls are true to Python: a list that
-// is not empty, a struct, text that is not empty.
+// is not empty, a struct, a value that is [truthy].
 func (r rule) readCalls(row parquet.Row, messages []message) {
 	if r.calls < 0 {
 		return
@@ -135,11 +135,31 @@ func (r rule) readCalls(row parquet.Row, messages []message) {
 		}
 		if at++; at < len(messages) {
 			there := v.DefinitionLevel() >= r.called
-			if there && r.callsText {
-				there = !v.IsNull() && len(v.Bytes()) > 0
+			if there && r.callsLeaf {
+				there = truthy(v)
 			}
 			messages[at].calls = there
 		}
+	}
+}
+
+// truthy is bool(v): neither null, empty text, zero nor False.
+func truthy(v parquet.Value) bool {
+	switch v.Kind() {
+	case parquet.Boolean:
+		return v.Boolean()
+	case parquet.Int32:
+		return v.Int32() != 0
+	case parquet.Int64:
+		return v.Int64() != 0
+	case parquet.Float:
+		return v.Float() != 0
+	case parquet.Double:
+		return v.Double() != 0
+	case parquet.ByteArray, parquet.FixedLenByteArray:
+		return len(v.ByteArray()) > 0
+	default:
+		return !v.IsNull()
 	}
 }
 
