@@ -18,6 +18,11 @@ func TestTextRules(t *testing.T) {
 	}{
 		{"underscores are no digits", "1000", "1_000", Strict, nil, false},
 		{"plain numerals are numbers", "2.5 100000", "2.50 1e5", Strict, nil, true},
+		{"a row of digits", "0101", "101", Strict, nil, false},
+		{"zeros in front", "7 -1", "7 -01", Tokens, nil, false},
+		{"zeros before the point", "0.5 0 -0", "0.50 0e3 0", Lines, nil, true},
+		{"zeros in front as published", "0101", "101", Published, nil, true},
+		{"zeros in front under a tolerance", "1.5", "01.5", Strict, near, false},
 		{"infinity is a word", "inf", "Infinity", Strict, nil, false},
 		{"the same word", "nan", "nan", Strict, nil, true},
 		{"digits of another script", "3", "٣", Strict, nil, false},

@@ -26,8 +26,17 @@ func (d decimal) equal(other decimal) bool {
 	return d == other
 }
 
-// plainNumber reads [+-] digits [. digits] [e [+-] digits] in ASCII.
+// plainNumber reads a numeral without superfluous zeros in front: a text such as
+// 0101 is a row of digits, whose length counts.
 func plainNumber(s string) (decimal, bool) {
+	if _, digits := sign(s); len(digits) > 1 && digits[0] == '0' && isDigit(digits[1]) {
+		return decimal{}, false
+	}
+	return numeral(s)
+}
+
+// numeral reads [+-] digits [. digits] [e [+-] digits] in ASCII.
+func numeral(s string) (decimal, bool) {
 	negative, s := sign(s)
 	mantissa, exponent, hasExponent := cutExponent(s)
 	exp := int64(0)
@@ -51,7 +60,7 @@ func pythonNumber(s string) (decimal, bool) {
 	if !ok {
 		return decimal{}, false
 	}
-	if d, ok := plainNumber(ascii); ok {
+	if d, ok := numeral(ascii); ok {
 		return d, true
 	}
 	negative, word := sign(strings.ToLower(ascii))
@@ -136,12 +145,14 @@ func exponentOf(s string) (int64, bool) {
 
 func allDigits(s string) bool {
 	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
+		if !isDigit(s[i]) {
 			return false
 		}
 	}
 	return true
 }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // normal brings digits·10^exp to its one form; ok is false beyond the range.
 func normal(negative bool, digits string, exp int64) (decimal, bool) {
