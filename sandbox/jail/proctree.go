@@ -34,16 +34,30 @@ func treeCPU(root int) (sum time.Duration) {
 // processor.
 func treeDelay(root int) (sum time.Duration) {
 	for _, pid := range descendants(root) {
-		data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/schedstat")
+		sum += taskDelay("/proc/" + strconv.Itoa(pid) + "/task")
+	}
+	return sum
+}
+
+// taskDelay is how long the thread of a process waited that waited longest; dir
+// is the process's directory of threads. The process's own schedstat is that of
+// its first thread, which in a virtual machine has nothing to do.
+func taskDelay(dir string) (longest time.Duration) {
+	threads, err := os.ReadDir(dir)
+	if err != nil {
+		return 0 // ended meanwhile
+	}
+	for _, thread := range threads {
+		data, err := os.ReadFile(dir + "/" + thread.Name() + "/schedstat")
 		if err != nil {
 			continue
 		}
 		if f := strings.Fields(string(data)); len(f) == 3 {
 			n, _ := strconv.ParseInt(f[1], 10, 64)
-			sum += time.Duration(n)
+			longest = max(longest, time.Duration(n))
 		}
 	}
-	return sum
+	return longest
 }
 
 // descendants lists the living processes below root, root left out.
