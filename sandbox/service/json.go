@@ -162,13 +162,20 @@ func fourHex(s string) bool {
 
 // scanWord returns where a named value or number ends, i when there is none.
 func scanWord(s string, i int) int {
+	if s[i] >= '0' && s[i] <= '9' {
+		return scanNumber(s, i)
+	}
 	for _, word := range [...]string{"null", "true", "false", "NaN", "Infinity", "-Infinity"} {
 		if strings.HasPrefix(s[i:], word) {
 			return i + len(word)
 		}
 	}
+	return scanNumber(s, i)
+}
+
+func scanNumber(s string, i int) int {
 	end := i
-	if end < len(s) && s[end] == '-' {
+	if s[end] == '-' {
 		end++
 	}
 	whole := digits(s, end)

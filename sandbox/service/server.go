@@ -28,7 +28,7 @@ func (s *Service) Serve(ctx context.Context, ln net.Listener) error {
 		ErrorLog:          log.New(noise{s}, "", 0),
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- srv.Serve(ln) }()
+	go func() { ended <- srv.Serve(newBounded(ln, connectionLimit())) }()
 	select {
 	case err := <-ended:
 		return fmt.Errorf("serve %s: %w", ln.Addr(), err)
