@@ -12,10 +12,12 @@ const maxBrackets = 200
 // two goroutines at once: it keeps what looking up character names takes.
 type Literals struct {
 	names characterNames
+	buf   []byte // decoded strings of the last text
 }
 
-// Parse is ast.literal_eval(text). The error is a [*SyntaxError] where Python
-// raises SyntaxError or ValueError, and [*Raised] for everything else.
+// Parse is ast.literal_eval(text). The value is valid until the next call. The
+// error is a [*SyntaxError] where Python raises SyntaxError or ValueError, and
+// [*Raised] for everything else.
 func (l *Literals) Parse(text string) (Value, error) {
 	switch {
 	case strings.IndexByte(text, 0) >= 0:
@@ -28,8 +30,10 @@ func (l *Literals) Parse(text string) (Value, error) {
 		// CPython reads every line end as \n, inside strings too.
 		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	}
-	p := literalParser{text: text, names: &l.names}
-	return p.parse()
+	p := literalParser{text: text, names: &l.names, buf: l.buf[:0]}
+	v, err := p.parse()
+	l.buf = p.buf
+	return v, err
 }
 
 // ParseLiteral is [Literals.Parse] for a single text.
@@ -43,7 +47,7 @@ type literalParser struct {
 	at    int
 	depth int // open brackets
 	names *characterNames
-	buf   []byte // the string being decoded
+	buf   []byte // decoded strings, one after another
 	// raised is the first exception that is no syntax error: Python meets those
 	// only once the whole text has parsed.
 	raised error

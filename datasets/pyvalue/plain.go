@@ -16,9 +16,9 @@ type Plain struct {
 	parser literalParser
 }
 
-// Plain begins to read text.
+// Plain begins to read text. Values that were parsed before are no longer valid.
 func (l *Literals) Plain(text string) Plain {
-	return Plain{literalParser{text: text, names: &l.names}}
+	return Plain{literalParser{text: text, names: &l.names, buf: l.buf[:0]}}
 }
 
 // Next passes a bracket, comma or colon and the blanks and line ends after it.

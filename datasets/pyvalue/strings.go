@@ -3,6 +3,7 @@ package pyvalue
 import (
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // strings reads adjacent string literals, which Python joins, and the space
@@ -123,14 +124,15 @@ func hasBareLineEnd(s string) bool {
 	return false
 }
 
-// unescape resolves the backslashes of a string.
+// unescape resolves the backslashes of a string. The result lies in buf, which
+// only grows while a text is parsed.
 func (p *literalParser) unescape(s string, isBytes bool) (string, error) {
-	p.buf = p.buf[:0]
+	start := len(p.buf)
 	for {
 		i := strings.IndexByte(s, '\\')
 		if i < 0 {
 			p.buf = append(p.buf, s...)
-			return string(p.buf), nil
+			return unsafe.String(unsafe.SliceData(p.buf[start:]), len(p.buf)-start), nil
 		}
 		p.buf = append(p.buf, s[:i]...)
 		n, err := p.escape(s[i:], isBytes)

@@ -7,8 +7,8 @@ import (
 	"github.com/coderl/cr/datasets/source"
 )
 
-// maxReaders bounds how many chunks are read at once: one reader feeds several
-// workers, and each holds a page of every column.
+// maxReaders bounds how many chunks are read at once: each holds a page of every
+// column, which may be a whole row group.
 const maxReaders = 4
 
 // read judges every row of the source. Chunks are read in parallel and batches
@@ -24,7 +24,7 @@ func (b *build) read(ctx context.Context) (*findings, error) {
 		judging sync.WaitGroup
 		next    = make(chan int)
 	)
-	for range min(maxReaders, (workers+1)/2, max(1, b.set.Chunks())) {
+	for range min(maxReaders, workers, max(1, b.set.Chunks())) {
 		reading.Go(func() {
 			for chunk := range next {
 				if err := b.set.Read(ctx, chunk, sendTo(ctx, batches)); err != nil {

@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync/atomic"
+	"sync"
 )
 
 // spill is a file of rows that came too many for memory. It has no name: it is
 // gone with the process, however that ends.
 type spill struct {
 	file *os.File
-	end  atomic.Int64
+	mu   sync.Mutex
+	end  int64
 }
 
 // place is where a row lies in a spill.
@@ -38,7 +39,11 @@ func newSpill(dir string) (*spill, error) {
 
 // append writes a piece and returns where it lies. Several goroutines may.
 func (s *spill) append(b []byte) (int64, error) {
-	at := s.end.Add(int64(len(b))) - int64(len(b))
+	// The kernel locks a file that is written to, and spins meanwhile.
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := s.end
+	s.end += int64(len(b))
 	if _, err := s.file.WriteAt(b, at); err != nil {
 		return 0, fmt.Errorf("keep rows in %s: %w", filepath.Dir(s.file.Name()), err)
 	}

@@ -20,6 +20,9 @@ import (
 // format's own bound is below.
 const maxUnfolding = 64
 
+// plainDictionary is what old writers call a dictionary and indices into it.
+const plainDictionary format.Encoding = 2
+
 // pageReader reads a flat column of text page by page and gives its values where
 // they lie in the page. The parquet library copies every dictionary once more,
 // and writers put whole row groups of long texts into one. All memory is used
@@ -52,7 +55,7 @@ func readsPages(column *format.ColumnChunk) bool {
 		return false
 	}
 	for _, e := range meta.Encoding {
-		if e != format.Plain && e != format.RLE && e != format.RLEDictionary && e != format.PlainDictionary {
+		if e != format.Plain && e != format.RLE && e != format.RLEDictionary && e != plainDictionary {
 			return false
 		}
 	}
@@ -227,7 +230,7 @@ func (r *pageReader) start(n int32, encoding format.Encoding, levels, values []b
 	case format.Plain:
 		r.indexed, r.plain = false, values
 		return nil
-	case format.RLEDictionary, format.PlainDictionary:
+	case format.RLEDictionary, plainDictionary:
 		r.indexed, r.indices = true, hybrid{}
 		if len(values) == 0 {
 			return nil // all null
