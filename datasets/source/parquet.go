@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -72,8 +73,10 @@ func textColumns(schema *parquet.Schema, names []string) ([]leaf, error) {
 	found := make([]leaf, len(names))
 	for i, name := range names {
 		column, ok := schema.Lookup(name)
-		if !ok {
-			return nil, fmt.Errorf("no column %q; it has %s", name, strings.Join(columnNames(schema), ", "))
+		if has := columnNames(schema); !ok && slices.Contains(has, name) {
+			return nil, fmt.Errorf("column %q holds a list or struct, not text", name)
+		} else if !ok {
+			return nil, fmt.Errorf("no column %q; it has %s", name, strings.Join(has, ", "))
 		}
 		if column.Node.Type().Kind() != parquet.ByteArray || column.MaxRepetitionLevel > 0 {
 			return nil, fmt.Errorf("column %q holds %s, not text", name, column.Node.Type())

@@ -126,7 +126,16 @@ func TestUnfitFiles(t *testing.T) {
 	if err := parquet.WriteFile(table, []textRow{{}}); err != nil {
 		t.Fatal(err)
 	}
+	nested := filepath.Join(dir, "n.parquet")
+	if err := parquet.WriteFile(nested, []struct {
+		A struct{ B string } `parquet:"a"`
+		L []string           `parquet:"l,list"`
+	}{{}}); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ name, columns, want string }{
+		{nested, "a", `column "a" holds a list or struct, not text`},
+		{nested, "l", `column "l" holds a list or struct, not text`},
 		{table, "b,c", `no column "c"; it has a, n, b`},
 		{table, "n", `column "n" holds`},
 		{filepath.Join(dir, "absent.parquet"), "a", "no such file"},
