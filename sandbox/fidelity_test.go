@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -170,5 +171,17 @@ func TestInterpreterBelowTmp(t *testing.T) {
 		if string(r.Stdout) != "True False\n" {
 			t.Errorf("%q %s", r.Stdout, r.Stderr)
 		}
+	}
+	// Test code finds what is installed there, and nothing else below /tmp.
+	places, err := filepath.Glob(dir + "/venv/lib/python*/site-packages")
+	if err != nil || len(places) != 1 {
+		t.Fatal(places, err)
+	}
+	writeFile(t, places[0]+"/installed.py", "x = 1\n")
+	r := run(t, l, sandbox.Job{Code: "def f(): return 1\n", Check: &sandbox.Check{
+		Tests: "import installed, sys\nassert f() == installed.x\nassert '/tmp' not in sys.path\n",
+	}})
+	if r.Check == nil || !r.Check.Passed {
+		t.Errorf("%s %v\n%s", r.Status, r.Check, r.Stderr)
 	}
 }

@@ -92,7 +92,7 @@ def packer(give):
         if kind.__module__ == "numpy":
             if kind.__name__ == "ndarray" and ARRAY.fullmatch(value.dtype.str):
                 return {"n": [value.dtype.str, list(value.shape), value.tobytes().decode("latin-1")]}
-            if hasattr(kind, "dtype") and hasattr(kind, "item"):
+            if kind.__name__ != "ndarray" and hasattr(kind, "dtype") and hasattr(kind, "item"):
                 return pack(value.item())
         return give(value)
 
@@ -746,6 +746,13 @@ def verdict_of(link, source, head):
     return {"passed": True, "kind": "", "detail": ""}
 
 
+def writable(path):
+    """Whether a program may have put something below a path."""
+    mounts = [place for place, mount in FIXTURES.items() if mount]
+    below = lambda places: any((path + "/").startswith(place + "/") for place in places)
+    return below(SCRATCH) and not below(mounts)
+
+
 def be_checker(request, fds):
     """The process that holds the tests. Nothing that the program can write to is
     on its path, its working directory or its home."""
@@ -757,7 +764,7 @@ def be_checker(request, fds):
     report = make_report(result, head["token"])
     os.chdir("/")
     os.environ["HOME"] = os.environ["TMPDIR"] = "/"
-    sys.path[:] = [path for path in sys.path[1:] if not path.startswith(tuple(SCRATCH))]
+    sys.path[:] = [path for path in sys.path[1:] if not writable(path)]
     new_module("__main__", False)
     sys.setrecursionlimit(10_000)
     verdict = verdict_of(Link(link), parts[0].decode(), head)

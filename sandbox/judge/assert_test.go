@@ -89,6 +89,8 @@ var assertRows = []struct {
 	{"module of the program", "import math\ndef f(x): return math.floor(x)\n", "f", "assert f(1.5) == math.floor(1.7)\n", sandbox.AC},
 	{"main guard", "def f(x): return x\nif __name__ == '__main__': raise SystemExit(3)\n", "f", "assert f(1) == 1\n", sandbox.AC},
 	{"an array", "import numpy as np\ndef f(x): return np.arange(x) * 2\n", "f", "import numpy as np\nassert (f(3) == np.array([0, 2, 4])).all()\n", sandbox.AC},
+	{"an array of objects", "import numpy as np\ndef f(x): return np.array([x, None])\n", "f", "assert list(f(3)) == [3, None]\n", sandbox.AC},
+	{"an array changed in place", "import numpy as np\ndef f(a): a *= 2\n", "f", "import numpy as np\na = np.array([1, 2])\nf(a)\nassert a.tolist() == [2, 4]\n", sandbox.AC},
 	{"numpy scalar", "import numpy as np\ndef f(x): return np.int64(x), np.float32(0.5)\n", "f", "assert f(3) == (3, 0.5)\n", sandbox.AC},
 }
 
