@@ -113,8 +113,11 @@ func parseSafetensorsHeader(header []byte) ([]safetensorsEntry, error) {
 // placeSafetensors cuts the tensors out of the body, in the order of the file.
 func placeSafetensors(entries []safetensorsEntry, body []byte) ([]stored, error) {
 	for _, e := range entries {
-		if len(e.Offsets) != 2 || e.Offsets[0] > e.Offsets[1] {
+		switch {
+		case len(e.Offsets) != 2 || e.Offsets[0] > e.Offsets[1]:
 			return nil, corrupt("tensor %s: data_offsets %v", e.name, e.Offsets)
+		case e.DType == "":
+			return nil, corrupt("tensor %s: no dtype", e.name)
 		}
 	}
 	slices.SortFunc(entries, func(a, b safetensorsEntry) int {

@@ -72,6 +72,7 @@ func TestSafetensorsCorrupt(t *testing.T) {
 		{"broken JSON", safetensorsFile(`{`+w, 8), "header"},
 		{"text after the object", safetensorsFile(`{`+w+`} {}`, 8), "more than one JSON value"},
 		{"twice", safetensorsFile(`{`+w+`,`+w+`}`, 8), "tensor w is stored twice in the header"},
+		{"no element type", safetensorsFile(`{"w":{"shape":[2],"data_offsets":[0,8]}}`, 8), "tensor w: no dtype"},
 		{"overlap", safetensorsFile(`{`+w+`,"v":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}}`, 12), "tensor v overlaps"},
 		{"same bytes", safetensorsFile(`{`+w+`,"v":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, 8), "overlaps"},
 		{"hole", safetensorsFile(`{`+w+`,"v":{"dtype":"F32","shape":[1],"data_offsets":[12,16]}}`, 16), "4 unused bytes before tensor v"},
