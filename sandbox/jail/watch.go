@@ -151,8 +151,10 @@ const (
 // than the smallest pause.
 func (w *watch) pause(cpu, wall time.Duration) time.Duration {
 	left := (w.limits.CPU - cpu) / time.Duration(min(runtime.NumCPU(), w.limits.Processes))
-	if guard := w.limits.Wall - wall; guard > 0 {
-		left = min(left, guard)
+	guard := w.limits.Wall - wall
+	if guard <= 0 { // the program has waited for a processor
+		guard += treeDelay(w.lane.cmd.Process.Pid)
 	}
+	left = min(left, guard)
 	return min(max(left, minPause), maxPause)
 }
