@@ -305,7 +305,7 @@ def serve_calls(channel, space, settings):
 
 def be_program(request, fds):
     """The process that holds the program: run it, then answer calls."""
-    AfterFork.restore()
+    after_fork()
     objects = Objects()
     link, payload, _ = enter(request, fds)
     channel = Channel(link, objects.give, objects.take)
@@ -756,7 +756,7 @@ def writable(path):
 def be_checker(request, fds):
     """The process that holds the tests. Nothing that the program can write to is
     on its path, its working directory or its home."""
-    AfterFork.restore()
+    after_fork()
     if request["uid"]:
         request["uid"] = request["gid"] = request["checker"]
     result, payload, link = enter(request, fds)

@@ -59,6 +59,7 @@ WORK = SCRATCH[0]
 os.environ.pop("LD_BIND_NOW", None)  # for this process alone
 MAIN = WORK + "/main.py"
 FIXTURES = {}
+COUNTS = {}  # what statvfs says of an empty writable place
 STREAMS = []  # the job's standard output and error, as they were made
 CODES = []  # the job's program, compiled
 IOBase = io.IOBase.__base__  # the builtin class: asking for it runs no code of ABCs
@@ -509,35 +510,35 @@ def run(head, source, raw, result, report):
     return 0
 
 
-class AfterFork:
-    """Spares a child what modules do in it after a fork, which makes it copy over
-    a hundred pages. The lane has one thread, and of what threading holds only that
-    thread's kernel number changes; random is seeded without its Python code. Forks
-    by programs do it all again."""
+# What modules do in a child after a fork makes it copy over a hundred pages. A
+# job's child is spared it: the lane has one thread, and of what threading holds only
+# that thread's kernel number changes; random is seeded without its Python code.
+# Forks by programs do it all again.
+HOOKS, SAVED_HOOKS, OTHER_HOOKS = [], [], []  # the interpreter's own list; what was in it
+seed = super(random.Random, random._inst).seed
 
-    hooks, saved = [], []  # the interpreter's own list, and what was in it
-    seed = super(random.Random, random._inst).seed
 
-    @classmethod
-    def spare(cls):
-        """To be called before the collector's freeze, which hides the list."""
-        known = getattr(threading, "_after_fork", None)
-        for found in gc.get_referrers(known):
-            if type(found) is list and all(map(callable, found)):
-                cls.hooks, cls.saved = found, list(found)
-                found.clear()
-                cls.others = [f for f in cls.saved if f not in (known, random._inst.seed)]
-                return
+def take_hooks():
+    """To be called before the collector's freeze, which hides the list."""
+    global HOOKS
+    known = getattr(threading, "_after_fork", None)
+    for found in gc.get_referrers(known):
+        if type(found) is list and all(map(callable, found)):
+            HOOKS = found
+            SAVED_HOOKS.extend(found)
+            OTHER_HOOKS.extend(f for f in found if f not in (known, random._inst.seed))
+            found.clear()
+            return
 
-    @classmethod
-    def restore(cls):
-        if cls.saved:
-            cls.hooks.extend(cls.saved)
-            cls.seed()
-            if native_id:
-                MAIN_THREAD._native_id = native_id()
-            for hook in cls.others:
-                hook()
+
+def after_fork():
+    if SAVED_HOOKS:
+        HOOKS.extend(SAVED_HOOKS)
+        seed()
+        if native_id:
+            MAIN_THREAD._native_id = native_id()
+        for hook in OTHER_HOOKS:
+            hook()
 
 
 MAIN_THREAD, native_id = threading.main_thread(), getattr(threading, "get_native_id", None)
@@ -563,7 +564,7 @@ def child(control):
     control.detach()
     if request["check"]:
         check(request, fds)
-    AfterFork.restore()
+    after_fork()
     report = make_report(fds[3], request["token"])
     try:
         result, payload, fetched = enter(request, fds)
@@ -642,7 +643,7 @@ def kill_rest():
             try:
                 os.kill(-1, signal.SIGKILL)
             except ProcessLookupError:
-                pass
+                return cpu  # not even a dead process is there
         else:
             for pid in descendants():
                 try:
@@ -685,10 +686,28 @@ def wipe(scratch):
     try:
         for path in scratch:
             os.chmod(path, 0o777)
-            remove(path, [2000])
+            if path == WORK:
+                remove_main()
+            if os.statvfs(path)[5:7] != COUNTS.get(path):
+                remove(path, [2000])
         return True
     except (OSError, RecursionError):
         return False
+
+
+def remove_main():
+    try:
+        os.unlink(MAIN)
+    except OSError:
+        pass  # the program removed or replaced it
+
+
+def count_files():
+    """Where a writable place is a file system of its own, its count of files tells
+    whether anything is in it."""
+    for path in SCRATCH:
+        if os.getpid() == 1 and os.path.ismount(path):
+            COUNTS[path] = os.statvfs(path)[5:7]  # how many it can hold, how many more
 
 
 def serve_one(control, work):
@@ -759,6 +778,32 @@ def practise():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+POOL = 1 << 14 if sys.version_info >= (3, 10) else 1 << 12  # of the interpreter's allocator
+
+
+def fill_holes():
+    """Use up the free blocks that are strewn over memory; return what holds them.
+    A child then finds its new objects side by side, on fewer pages."""
+    held, top = [], 0
+    for size in range(48, 512 + 1, 16):
+        for _ in range(20_000):
+            block = bytes(size - 33)
+            held.append(block)
+            if id(block) % POOL == 48:  # the first of a new pool: no hole is left
+                held.pop()
+                break
+    above = []
+    for size in range(528, 8192, 16):
+        for _ in range(200):
+            block = bytes(size - 33)
+            if id(block) > top:
+                top = id(block)
+                above.append(block)
+                break
+            held.append(block)
+    return held
+
+
 def rehearse():
     """Serve two mock jobs: the first ones move memory about, later ones do not."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -788,12 +833,14 @@ def main():
         EXITS[0] = count_exits()  # what else is there has no effect that a program sees
     sys.setrecursionlimit(1000)
     gc.collect()
-    AfterFork.spare()
+    take_hooks()
     gc.freeze()
     gc.disable()
+    holes = fill_holes()
     control = socket.socket(fileno=CONTROL)
     for path in SCRATCH:
         find_fixtures(path, FIXTURES)
+    count_files()
     rehearse()
     control.send(b'{"ready": true}')
     while True:
