@@ -131,6 +131,9 @@ func TestWhatJobsAreGiven(t *testing.T) {
 	if l := run(object{"language": "python", "code": "", "run_timeout": 0.25, "memory_limit_MB": 256}); l.CPU != 250*time.Millisecond || l.Wall != l.CPU || l.Memory != 256<<20 || !l.AddressSpace {
 		t.Errorf("as asked: %+v", l)
 	}
+	if l := run(object{"language": "python", "code": "", "memory_limit_MB": 1<<44 + 1}); l.Memory != 1<<30 {
+		t.Errorf("a limit of more bytes than a number holds: %+v", l)
+	}
 	if l := run(object{"language": "python", "code": "", "memory_limit_MB": 9999}); l.Memory != 1<<30 {
 		t.Errorf("more than there is: %+v", l)
 	}

@@ -194,6 +194,10 @@ func (f fields) integer(key string, otherwise int64) int64 {
 	return otherwise
 }
 
+// memory reads an amount of memory, 0 when there is none or it is negative. It is
+// small enough to be counted in bytes, whatever its unit.
+func (f fields) memory(key string) int64 { return min(max(0, f.integer(key, 0)), 1<<40) }
+
 // list reads a list's items, none when it is absent.
 func (f fields) list(key string) []raw {
 	v, ok := f.get(key)

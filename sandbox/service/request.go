@@ -45,7 +45,7 @@ func parseRun(body raw, languages []string) (runRequest, problems) {
 	r := runRequest{
 		compileTime: f.seconds("compile_timeout", defaultTime),
 		runTime:     f.seconds("run_timeout", defaultTime),
-		memory:      max(0, f.integer("memory_limit_MB", -1)) << 20,
+		memory:      f.memory("memory_limit_MB") << 20,
 		code:        f.requiredText("code"),
 	}
 	if v, ok := f.get("stdin"); ok && v.kind() != isNull {
@@ -94,6 +94,13 @@ func parseFiles(f fields) map[string][]byte {
 			f.faults.value(dict.at(name), v, "a file's name is a path below the working directory")
 		default:
 			files[path.Clean(name)] = data
+		}
+	}
+	for name := range files {
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			if _, both := files[dir]; both {
+				f.faults.value(dict.at(name), raw(encode(dir)), "another file has the name of its directory")
+			}
 		}
 	}
 	return files
@@ -189,8 +196,8 @@ func orDefault(d time.Duration) time.Duration {
 // configMemory is the smaller of mem_limit and memory_limit_MB. mem_limit is in
 // KB as MAX_MEM is, but a number too small for that was meant as MB.
 func configMemory(f fields) int64 {
-	limit := max(0, f.integer("memory_limit_MB", -1)) << 20
-	n := max(0, f.integer("mem_limit", -1))
+	limit := f.memory("memory_limit_MB") << 20
+	n := f.memory("mem_limit")
 	if n >= smallestKB {
 		n <<= 10
 	} else {

@@ -1,6 +1,10 @@
 package service
 
-import "net/http"
+import (
+	"net"
+	"net/http"
+	"net/url"
+)
 
 // elsewhere are the endpoints of ScaleBox whose work is another command's.
 var elsewhere = [...]string{
@@ -25,17 +29,32 @@ func (s *Service) Handler() http.Handler {
 	for _, pattern := range elsewhere {
 		mux.Handle(pattern, s.guard(pointTo("datasets are not served here: cr eval loads them, prompts models and judges their answers")))
 	}
-	return s.observed(mux, sameOrigin(jsonErrors(mux)))
+	return s.observed(mux, s.sameOrigin(jsonErrors(mux)))
 }
 
 // sameOrigin refuses web pages of other sites, which must not use a service on a
 // developer's machine. Programs send no such header and pass.
-func sameOrigin(next http.Handler) http.Handler {
+func (s *Service) sameOrigin(next http.Handler) http.Handler {
 	p := http.NewCrossOriginProtection()
-	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	deny := func(w http.ResponseWriter, _ *http.Request) {
 		writeDetail(w, http.StatusForbidden, "requests from web pages of other sites are refused")
+	}
+	p.SetDenyHandler(http.HandlerFunc(deny))
+	return p.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.check.open && rebound(r.Header.Get("Origin")) {
+			deny(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
 	}))
-	return p.Handler(next)
+}
+
+// rebound says whether a page's origin is a name. The name's owner can point it at
+// this machine once the page is loaded, and the browser then takes the service for
+// the page's own site; only a token tells them apart.
+func rebound(origin string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && u.Host != "" && u.Hostname() != "localhost" && net.ParseIP(u.Hostname()) == nil
 }
 
 // guard asks for the token.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -94,6 +95,43 @@ func TestOtherSitesAreRefused(t *testing.T) {
 	got := send(t, http.MethodPost, url+"/run_code", hello, "Sec-Fetch-Site", "cross-site", "Origin", "https://example.com")
 	if got.code != http.StatusForbidden {
 		t.Errorf("got %d", got.code)
+	}
+}
+
+// TestFilesInEachOther names a file that is also another's directory: the client's
+// fault, not the sandbox's.
+func TestFilesInEachOther(t *testing.T) {
+	_, url := serve(t, fake(echo), Config{})
+	got := post(t, url+"/run_code", object{
+		"language": "python", "code": "1", "files": object{"a/b": "", "a/b/c/d": "", "e": ""},
+	})
+	if got.code != http.StatusUnprocessableEntity || !strings.Contains(string(got.body), "a/b") {
+		t.Errorf("got %d %s", got.code, got.body)
+	}
+}
+
+// TestReboundNamesAreRefused sends what a browser sends for a page whose name has
+// been pointed at this host: to the browser it is the same site.
+func TestReboundNamesAreRefused(t *testing.T) {
+	for _, row := range []struct {
+		host, token string
+		want        int
+	}{
+		{"pages.example:8080", "", http.StatusForbidden},
+		{"pages.example:8080", "secret", http.StatusOK},
+		{"localhost:8080", "", http.StatusOK},
+		{"127.0.0.1:8080", "", http.StatusOK},
+		{"[::1]:8080", "", http.StatusOK},
+	} {
+		r := httptest.NewRequest(http.MethodPost, "/run_code", strings.NewReader(hello))
+		r.Host = row.host
+		r.Header.Set("Origin", "http://"+row.host)
+		r.Header.Set("Authorization", "Bearer "+row.token)
+		w := httptest.NewRecorder()
+		New(fake(echo), Config{Token: row.token}).Handler().ServeHTTP(w, r)
+		if w.Code != row.want {
+			t.Errorf("%s, token %q: got %d, want %d", row.host, row.token, w.Code, row.want)
+		}
 	}
 }
 
