@@ -46,6 +46,11 @@ var fidelity = []struct {
 	{"recursion limit", "import sys\nprint(sys.getrecursionlimit())\ndef f(): return f()\ntry: f()\nexcept RecursionError as e: print(e)\n", "", nil},
 	{"digits limit", "print(len(str(10**5000)))\n", "", nil},
 	{"atexit", "import atexit\natexit.register(print, 'last')\nprint('first')\n", "", nil},
+	{"finalize", "import weakref\nclass A: pass\na = A()\nweakref.finalize(a, print, 'finalized')\nprint('first')\n", "", nil},
+	{"logging", "import logging, logging.handlers, sys\nh = logging.handlers.MemoryHandler(9, target=logging.StreamHandler(sys.stdout))\nlogging.getLogger().addHandler(h)\nlogging.warning('kept until the end')\n", "", nil},
+	{"a pool of threads", "from concurrent.futures import ThreadPoolExecutor\nimport time\nThreadPoolExecutor(2).submit(lambda: (time.sleep(0.05), print('done')))\nprint('main')\n", "", nil},
+	{"a stream left unflushed", "out = open(1, 'w', closefd=False)\nout.write('left')\n", "", nil},
+	{"random in a fork", "import os, random\nr, w = os.pipe()\nif os.fork() == 0:\n    os.write(w, repr(random.random()).encode())\n    os._exit(0)\nos.wait()\nprint(float(os.read(r, 99)) != random.random())\n", "", nil},
 	{"threads are joined", "import threading, time\nthreading.Thread(target=lambda: (time.sleep(0.05), print('thread'))).start()\nprint('main')\n", "", nil},
 	{"the main thread is this one", "import threading\nm = threading.main_thread()\nprint(m is threading.current_thread(), m.native_id == threading.get_native_id(), threading.active_count())\n", "", nil},
 	{"threads in a fork", "import os, threading\nif os.fork() == 0:\n    t = threading.Thread(target=print, args=('thread',)); t.start(); t.join()\n    print(threading.main_thread().native_id == threading.get_native_id(), flush=True)\n    os._exit(0)\nos.wait()\n", "", nil},
@@ -183,5 +188,31 @@ func TestInterpreterBelowTmp(t *testing.T) {
 	}})
 	if r.Check == nil || !r.Check.Passed {
 		t.Errorf("%s %v\n%s", r.Status, r.Check, r.Stderr)
+	}
+}
+
+// TestPreludeFlushes looks at streams that a program leaves unflushed under names
+// of the prelude, which are not all looked through.
+func TestPreludeFlushes(t *testing.T) {
+	l := open(t, sandbox.LocalOptions{Workers: 1})
+	code := "def f():\n    global stdout\n    stdout = open(1, 'w', closefd=False)\n    stdout.write('a')\nf()\n" +
+		"time = open(1, 'w', closefd=False)\ntime.write('b')\nnew = open(1, 'w', closefd=False)\nnew.write('c')\n"
+	r := run(t, l, sandbox.Job{Code: code, Prelude: true})
+	for _, left := range []string{"a", "b", "c"} {
+		if strings.Count(string(r.Stdout), left) != 1 {
+			t.Errorf("stdout %q lacks %s", r.Stdout, left)
+		}
+	}
+}
+
+// TestRandomDiffers runs unseeded programs in one lane.
+func TestRandomDiffers(t *testing.T) {
+	l := open(t, sandbox.LocalOptions{Workers: 1})
+	seen := map[string]bool{}
+	for range 4 {
+		seen[string(run(t, l, sandbox.Job{Code: "import random\nprint(random.random())\n"}).Stdout)] = true
+	}
+	if len(seen) != 4 {
+		t.Errorf("unseeded random repeats: %v", seen)
 	}
 }

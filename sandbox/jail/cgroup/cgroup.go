@@ -49,9 +49,10 @@ type Group struct {
 	unified bool
 	memory  string
 	pids    string
-	cpu     *os.File // cpuacct.usage or cpu.stat, kept open: it is read often
+	cpu     *os.File // cpuacct.usage or cpu.stat, kept open like the others that every job reads
 	oom     *os.File // memory.oom_control or memory.events
 	peak    *os.File
+	usage   *os.File
 	limit   int64 // the memory limit now set
 	maxPids int
 }
@@ -80,14 +81,17 @@ func (p *Parent) New(name string) (*Group, error) {
 func (g *Group) open(p *Parent, name string) (err error) {
 	if p.memory != "" {
 		g.memory = filepath.Join(p.memory, name)
-		swap, events, peak := "memory.swappiness", "memory.oom_control", "memory.max_usage_in_bytes"
+		swap, events, peak, usage := "memory.swappiness", "memory.oom_control", "memory.max_usage_in_bytes", "memory.usage_in_bytes"
 		if g.unified {
-			swap, events, peak = "memory.swap.max", "memory.events", "memory.peak"
+			swap, events, peak, usage = "memory.swap.max", "memory.events", "memory.peak", "memory.current"
 		}
 		if err := write(g.memory, swap, "0"); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 		if g.oom, err = os.Open(filepath.Join(g.memory, events)); err != nil {
+			return fmt.Errorf("cgroup: %w", err)
+		}
+		if g.usage, err = os.Open(filepath.Join(g.memory, usage)); err != nil {
 			return fmt.Errorf("cgroup: %w", err)
 		}
 		// Absent before Linux 5.19 on version 2; the caller then has rusage alone.
@@ -193,22 +197,18 @@ func (g *Group) Peak() int64 {
 
 // Usage is the memory charged to the group now, in bytes.
 func (g *Group) Usage() int64 {
-	file := "memory.usage_in_bytes"
-	if g.unified {
-		file = "memory.current"
-	}
-	data, err := os.ReadFile(filepath.Join(g.memory, file))
+	text, err := readAt(g.usage)
 	if err != nil {
 		return 0
 	}
-	n, _ := strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64)
+	n, _ := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	return n
 }
 
 // Close removes the group, whose processes must have been killed. The kernel
 // lets go of a group a moment after its last process, hence the patience.
 func (g *Group) Close() error {
-	for _, f := range []*os.File{g.cpu, g.oom, g.peak} {
+	for _, f := range []*os.File{g.cpu, g.oom, g.peak, g.usage} {
 		if f != nil {
 			_ = f.Close() // read-only use
 		}
@@ -253,7 +253,7 @@ func readAt(f *os.File) (string, error) {
 	if f == nil {
 		return "", os.ErrNotExist
 	}
-	buf := make([]byte, 4096)
+	buf := make([]byte, 1024) // memory.events and cpu.stat take some 300
 	n, err := f.ReadAt(buf, 0)
 	if n == 0 && err != nil {
 		return "", fmt.Errorf("cgroup: %w", err)
