@@ -24,6 +24,13 @@ objects, and looks at none that it does not need.
 """
 
 import sys
+import site
+
+# What -S leaves out, but for the lines of .pth files that run code: what those
+# import, each job's fork would pay for.
+site.exec = lambda line: None
+site.main()
+del site.exec
 
 import _signal
 import array

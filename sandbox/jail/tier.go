@@ -97,14 +97,14 @@ func (t Tier) layout(python *Python, dir string, uid int) layout {
 		Binds:      python.binds(),
 		Scratch:    scratchSize,
 		Lane:       laneSource,
-		Argv:       append([]string{python.Path, "-s", "-B", "-X", "utf8", lanePath}, scratch[:]...),
+		Argv:       append([]string{python.Path, "-s", "-S", "-B", "-X", "utf8", lanePath}, scratch[:]...),
 		Env:        append(slices.Clone(laneEnv), bindNow, "HOME=/w", "TMPDIR=/tmp"),
 		Counted:    t.grouped(),
 		DropRoot:   t.privileged() || t == T3,
 	}
 	if !t.namespaced() {
 		places := hostPlaces(dir)
-		l.Argv = append([]string{python.Path, "-s", "-B", "-X", "utf8", filepath.Join(dir, "lane.py")}, places...)
+		l.Argv = append([]string{python.Path, "-s", "-S", "-B", "-X", "utf8", filepath.Join(dir, "lane.py")}, places...)
 		l.Env = append(slices.Clone(laneEnv), bindNow, "HOME="+places[0], "TMPDIR="+places[1])
 	}
 	if t == T3 {
