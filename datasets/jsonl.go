@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"unicode/utf8"
+
+	"github.com/coderl/cr/internal/lines"
 )
 
 // maxLine bounds one line of a problem file; LiveCodeBench's largest are some
@@ -25,7 +27,7 @@ func eachLine(ctx context.Context, r io.Reader, row func(number int, line []byte
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		line, err := readLine(reader)
+		line, err := lines.Read(reader, maxLine)
 		last := errors.Is(err, io.EOF)
 		if err != nil && !last {
 			return fmt.Errorf("line %d: %w", number, err)
@@ -44,19 +46,6 @@ func eachLine(ctx context.Context, r io.Reader, row func(number int, line []byte
 		}
 		if last {
 			return nil
-		}
-	}
-}
-
-func readLine(r *bufio.Reader) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := r.ReadSlice('\n')
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return append(line, part...), err
-		}
-		if line = append(line, part...); len(line) > maxLine {
-			return nil, fmt.Errorf("longer than %d MB", maxLine>>20)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/coderl/cr/datasets/pyvalue"
+	"github.com/coderl/cr/internal/lines"
 )
 
 // maxLine bounds one row of a JSONL file.
@@ -26,7 +27,7 @@ func readLines(ctx context.Context, name string, emit func(*Batch) error) error 
 	reader := bufio.NewReaderSize(file, 1<<20)
 	batch, size := &Batch{lines: []line{}}, 0
 	for number := 1; ; number++ {
-		text, err := readLine(reader)
+		text, err := lines.Read(reader, maxLine)
 		last := errors.Is(err, io.EOF)
 		if err != nil && !last {
 			return &Error{name, fmt.Errorf("line %d: %w", number, err)}
@@ -47,19 +48,6 @@ func readLines(ctx context.Context, name string, emit func(*Batch) error) error 
 		}
 		if last {
 			return nil
-		}
-	}
-}
-
-func readLine(r *bufio.Reader) ([]byte, error) {
-	var text []byte
-	for {
-		part, err := r.ReadSlice('\n')
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return append(text, part...), err
-		}
-		if text = append(text, part...); len(text) > maxLine {
-			return nil, fmt.Errorf("longer than %d MB", maxLine>>20)
 		}
 	}
 }

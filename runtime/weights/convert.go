@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/coderl/cr/runtime/tensor"
+	"github.com/coderl/cr/runtime/tensor/reference"
 )
 
 // convertChunk is how many values are widened at a time; a multiple of every
@@ -28,7 +29,7 @@ func Convert(h tensor.Host, to tensor.DType) (tensor.Host, error) {
 	chunk := make([]float32, min(total, convertChunk))
 	for done := 0; done < total; done += len(chunk) {
 		values := chunk[:min(len(chunk), total-done)]
-		dequantize(values, h.DType, h.Data[h.DType.Bytes(done):])
+		reference.Decode(values, h.DType, h.Data[h.DType.Bytes(done):])
 		store(converted.Data[to.Bytes(done):], to, values)
 	}
 	return converted, nil

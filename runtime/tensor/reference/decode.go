@@ -27,6 +27,10 @@ func Decode(dst []float32, d tensor.DType, src []byte) {
 		for i := range dst {
 			dst[i] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(src[2*i:])) << 16)
 		}
+	case tensor.I32:
+		for i := range dst {
+			dst[i] = float32(int32(binary.LittleEndian.Uint32(src[4*i:])))
+		}
 	case tensor.Q8_0, tensor.Q4_0, tensor.Q4_1:
 		_, size := d.Block()
 		for b := range len(dst) / blockLen {
@@ -50,8 +54,10 @@ func decodeBlock(dst []float32, d tensor.DType, src []byte) {
 	case tensor.Q4_1: // d, m, 16 × two nibbles: d·q + m
 		minimum := HalfToFloat(binary.LittleEndian.Uint16(src[2:]))
 		for i, q := range src[4:] {
-			dst[i] = scale*float32(q&15) + minimum
-			dst[i+16] = scale*float32(q>>4) + minimum
+			// The product is rounded by itself, as in ggml: a fused multiply-add,
+			// which a compiler may choose, would differ in the last bit.
+			dst[i] = float32(scale*float32(q&15)) + minimum
+			dst[i+16] = float32(scale*float32(q>>4)) + minimum
 		}
 	}
 }
