@@ -24,6 +24,11 @@ var jobSource string
 //go:embed check.py
 var checkSource string
 
+// loadSource is what the interpreter is started with; it loads the lane program.
+//
+//go:embed load.py
+var loadSource string
+
 // laneSource is the lane program. Its second half judges by assertions and
 // starts the whole.
 var laneSource = []byte(jobSource + checkSource)

@@ -97,14 +97,14 @@ func (t Tier) layout(python *Python, dir string, uid int) layout {
 		Binds:      python.binds(),
 		Scratch:    scratchSize,
 		Lane:       laneSource,
-		Argv:       append([]string{python.Path, "-s", "-S", "-B", "-X", "utf8", lanePath}, scratch[:]...),
+		Argv:       laneArgv(python, lanePath, scratch[:]),
 		Env:        append(slices.Clone(laneEnv), bindNow, "HOME=/w", "TMPDIR=/tmp"),
 		Counted:    t.grouped(),
 		DropRoot:   t.privileged() || t == T3,
 	}
 	if !t.namespaced() {
 		places := hostPlaces(dir)
-		l.Argv = append([]string{python.Path, "-s", "-S", "-B", "-X", "utf8", filepath.Join(dir, "lane.py")}, places...)
+		l.Argv = laneArgv(python, filepath.Join(dir, "lane.py"), places)
 		l.Env = append(slices.Clone(laneEnv), bindNow, "HOME="+places[0], "TMPDIR="+places[1])
 	}
 	if t == T3 {
@@ -112,6 +112,11 @@ func (t Tier) layout(python *Python, dir string, uid int) layout {
 		l.Argv = append(l.Argv, fmt.Sprintf("uids=%d,%d", uid, uid+1))
 	}
 	return l
+}
+
+// laneArgv starts the lane program at path on the given writable places.
+func laneArgv(python *Python, path string, places []string) []string {
+	return append([]string{python.Path, "-s", "-S", "-B", "-X", "utf8", "-c", loadSource, path}, places...)
 }
 
 // bindNow has a lane's interpreter resolve its symbols once. Otherwise each job's
