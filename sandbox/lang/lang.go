@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -70,10 +71,13 @@ type Chain struct {
 // Warm says whether programs run in the lanes' interpreter itself.
 func (l *Language) Warm() bool { return len(l.Chains) == 0 }
 
+// rows is the table for Find, which every run of a program asks.
+var rows = sync.OnceValue(Table)
+
 // Find finds a language by name or alias, whatever the case; nil if there is
-// none.
+// none. The row is everybody's: it must not be changed.
 func Find(name string) *Language {
-	rows := Table()
+	rows := rows()
 	for i := range rows {
 		same := func(known string) bool { return strings.EqualFold(name, known) }
 		if same(rows[i].Name) || slices.ContainsFunc(rows[i].Aliases, same) {
