@@ -30,6 +30,11 @@ type sandboxServeCmd struct {
 	MaxBody      byteSize `default:"256M" help:"Size limit of a request."`
 }
 
+// heapFloor is memory that is reserved and never touched, so that the collector
+// counts on it and runs once in a thousand jobs or so. A small heap that fills with
+// their short-lived data it would clean for every few dozen.
+const heapFloor = 64 << 20
+
 // memoryKB is a number of KB, or "unlimited" as for ulimit, which is none.
 type memoryKB int64
 
@@ -97,6 +102,7 @@ func (s *sandboxServeCmd) Run(ctx context.Context, c *console) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, executor.Close()) }()
+	defer runtime.KeepAlive(make([]byte, heapFloor))
 	s.warn(c)
 	if err := s.announce(c, listener.Addr(), executor.Isolation()); err != nil {
 		return err
