@@ -15,6 +15,9 @@ type spill struct {
 	file *os.File
 	mu   sync.Mutex
 	end  int64
+	// close frees the file, which takes the kernel a while, and may be called
+	// again: all calls wait for the first and return what it did.
+	close func() error
 }
 
 // place is where a row lies in a spill.
@@ -34,7 +37,7 @@ func newSpill(dir string) (*spill, error) {
 	if err := os.Remove(file.Name()); err != nil {
 		return nil, errors.Join(fmt.Errorf("make a file for rows: %w", err), file.Close())
 	}
-	return &spill{file: file}, nil
+	return &spill{file: file, close: sync.OnceValue(file.Close)}, nil
 }
 
 // append writes a piece and returns where it lies. Several goroutines may.
@@ -61,8 +64,6 @@ func (s *spill) read(p place, buf []byte) ([]byte, error) {
 	}
 	return buf, nil
 }
-
-func (s *spill) close() error { return s.file.Close() }
 
 // appendRecord encodes a record: each text after its length plus one, null as 0.
 func appendRecord(b []byte, r record) []byte {

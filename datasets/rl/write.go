@@ -19,13 +19,13 @@ const (
 	LinesFile      = "validation.jsonl"
 )
 
-// write makes all files, or none.
+// write makes all files, or none. The largest comes last: its rows are not
+// needed any more while the disk takes it.
 func (b *build) write(ctx context.Context, dir string, f *findings, train, validation []uint32) error {
 	total := len(train) + len(validation)
-	p := &part{build: b, found: f, rows: train, name: "train", total: total}
-	v := &part{build: b, found: f, rows: validation, name: "validation", total: total, before: len(train)}
+	v := &part{build: b, found: f, rows: validation, name: "validation", total: total}
+	p := &part{build: b, found: f, rows: train, name: "train", total: total, before: len(validation)}
 	files := []atomicfile.File{
-		{Path: filepath.Join(dir, TrainFile), Fill: func(w io.Writer) error { return p.writeTable(ctx, w) }},
 		{Path: filepath.Join(dir, ValidationFile), Fill: func(w io.Writer) error { return v.writeTable(ctx, w) }},
 		{Path: filepath.Join(dir, LinesFile), Fill: func(w io.Writer) error { return v.writeLines(ctx, w) }},
 	}
@@ -35,6 +35,17 @@ func (b *build) write(ctx context.Context, dir string, f *findings, train, valid
 			Fill: func(w io.Writer) error { return b.writeDropped(w, f) },
 		})
 	}
+	files = append(files, atomicfile.File{
+		Path: filepath.Join(dir, TrainFile),
+		Fill: func(w io.Writer) error {
+			if err := p.writeTable(ctx, w); err != nil {
+				return err
+			}
+			// Build closes it again, and so waits for this and reports its error.
+			go func() { _ = b.kept.close() }()
+			return nil
+		},
+	})
 	return atomicfile.WriteTogether(files...)
 }
 
