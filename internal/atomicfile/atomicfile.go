@@ -57,7 +57,7 @@ func write(path string, fill func(io.Writer) error) (err error) {
 }
 
 func fillAndSync(temp *os.File, fill func(io.Writer) error) error {
-	buffered := bufio.NewWriterSize(temp, bufferSize)
+	buffered := bufio.NewWriterSize(&eagerWriter{file: temp}, bufferSize)
 	if err := fill(buffered); err != nil {
 		return err
 	}
