@@ -68,7 +68,7 @@ const maxCells = 1 << 16
 func (s *Set) batch(index, first int) *Batch {
 	b, ok := s.batches.Get().(*Batch)
 	if !ok {
-		b = &Batch{}
+		b = &Batch{text: make([]byte, 0, batchBytes+batchBytes/4)}
 	}
 	b.free, b.Index, b.First = &s.batches, index, first
 	b.fields, b.text, b.ends = b.fields[:0], b.text[:0], b.ends[:0]
