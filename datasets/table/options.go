@@ -9,8 +9,9 @@ import (
 const RowGroupBytes = 32 << 20
 
 const (
-	pageBytes       = 1 << 20 // of a column before it is compressed
-	dictionaryBytes = 1 << 20 // after which text is written plainly
+	pageBytes       = 1 << 20   // of a column before it is compressed
+	dictionaryBytes = 1 << 20   // after which text is written plainly
+	chunkBytes      = 256 << 10 // of memory for pages, and of a write; the library mixes sizes up beyond it
 )
 
 // Writer is how files are written here: what every reader of the format knows
@@ -25,6 +26,7 @@ func Writer(schema *parquet.Schema, codec compress.Codec, longText ...[]string) 
 		parquet.DataPageVersion(1),
 		parquet.DictionaryMaxBytes(dictionaryBytes),
 		parquet.PageBufferSize(pageBytes),
+		parquet.ColumnPageBuffers(parquet.NewChunkBufferPool(chunkBytes)),
 		parquet.DataPageStatistics(true),
 	}
 	for _, path := range longText {
