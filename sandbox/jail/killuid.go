@@ -15,6 +15,14 @@ func killUID(uid int) {
 	go func() {
 		defer close(done)
 		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+		if unix.Gettid() == unix.Getpid() {
+			// The first thread's uid is the whole process's to others that kill
+			// by uid, a lane among them. While it is held here, the next
+			// goroutine gets another.
+			killUID(uid)
+			runtime.UnlockOSThread()
+			return
+		}
 		id := uintptr(uid)
 		if _, _, e := unix.RawSyscall(unix.SYS_SETRESUID, id, id, id); e != 0 {
 			return
