@@ -2,7 +2,6 @@ package hub
 
 import (
 	"errors"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -83,24 +82,12 @@ func (t cacheTarget) adopt(l Listing, f File) error {
 	}
 	temp := filepath.Join(dir, ".link-"+strconv.FormatUint(rand.Uint64(), 36))
 	if os.Symlink(relative, temp) != nil {
-		return copyFile(blob, name) // a file system without links
+		return atomicfile.Copy(blob, name) // a file system without links
 	}
 	if err := os.Rename(temp, name); err != nil {
 		return errors.Join(err, os.Remove(temp))
 	}
 	return nil
-}
-
-func copyFile(from, to string) error {
-	source, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer source.Close()
-	return atomicfile.Write(to, func(w io.Writer) error {
-		_, err := io.Copy(w, source)
-		return err
-	})
 }
 
 // finish notes which commit the revision stands for.

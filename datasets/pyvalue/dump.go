@@ -141,7 +141,7 @@ func appendInside(b []byte, s string) []byte {
 		} else {
 			var code rune
 			code, n = decodeWTF8(s[i:])
-			b = appendCode(b, code)
+			b = AppendEscape(b, code)
 		}
 		i += n
 		start = i
@@ -166,8 +166,9 @@ func appendControl(b []byte, c byte) []byte {
 	return appendUnit(b, rune(c))
 }
 
-// appendCode escapes a code point, as a surrogate pair beyond the first plane.
-func appendCode(b []byte, code rune) []byte {
+// AppendEscape appends a code point as \uXXXX, beyond the first plane as a
+// surrogate pair.
+func AppendEscape(b []byte, code rune) []byte {
 	if code >= 0x10000 {
 		b = appendUnit(b, 0xd800+(code-0x10000)>>10)
 		return appendUnit(b, 0xdc00+(code-0x10000)&0x3ff)

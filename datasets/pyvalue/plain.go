@@ -129,7 +129,7 @@ func (p *Plain) appendOdd(b []byte, s string) ([]byte, int, bool) {
 		return appendControl(b, c), 1, true
 	}
 	r, n := utf8.DecodeRuneInString(s)
-	return appendCode(b, r), n, n > 1
+	return AppendEscape(b, r), n, n > 1
 }
 
 // plainRun passes, from i on, ASCII that a string has as it is whatever its

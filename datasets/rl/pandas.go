@@ -1,6 +1,10 @@
 package rl
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/coderl/cr/datasets/pyvalue"
+)
 
 // appendPandas appends s in quotes as pandas' to_json writes it: ASCII only, and
 // the slash escaped too. s is UTF-8.
@@ -40,17 +44,7 @@ func appendPandasEscape(b []byte, r rune) []byte {
 	case '\t':
 		return append(b, `\t`...)
 	}
-	if r >= 0x10000 {
-		b = appendUnit(b, 0xd800+(r-0x10000)>>10)
-		r = 0xdc00 + (r-0x10000)&0x3ff
-	}
-	return appendUnit(b, r)
-}
-
-// appendUnit appends \uXXXX.
-func appendUnit(b []byte, unit rune) []byte {
-	const digits = "0123456789abcdef"
-	return append(b, '\\', 'u', digits[unit>>12&15], digits[unit>>8&15], digits[unit>>4&15], digits[unit&15])
+	return pyvalue.AppendEscape(b, r)
 }
 
 // appendPandasText is appendPandas, with null for nil.

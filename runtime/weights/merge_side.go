@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,21 +133,9 @@ func (s *sideFiles) set(key, value string) error {
 // copyTo writes all files into a folder.
 func (s sideFiles) copyTo(dir string) error {
 	for _, name := range s.others {
-		if err := copySide(filepath.Join(s.dir, name), filepath.Join(dir, name)); err != nil {
+		if err := atomicfile.Copy(filepath.Join(s.dir, name), filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
 	return atomicfile.WriteBytes(filepath.Join(dir, "config.json"), s.config)
-}
-
-func copySide(from, to string) error {
-	source, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer source.Close()
-	return atomicfile.Write(to, func(w io.Writer) error {
-		_, err := io.Copy(w, source)
-		return err
-	})
 }
