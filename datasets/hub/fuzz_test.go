@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 func FuzzContentRange(f *testing.F) {
@@ -59,18 +58,6 @@ func TestNextLink(t *testing.T) {
 	} {
 		if got := nextLink(header); got != want {
 			t.Errorf("%q: %q, want %q", header, got, want)
-		}
-	}
-}
-
-func TestRetryAfter(t *testing.T) {
-	now := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
-	for text, want := range map[string]time.Duration{
-		"3": 3 * time.Second, "0": 0, "": 0, "-1": 0, "soon": 0, "99999": maxPause,
-		"Wed, 01 May 2024 12:00:07 GMT": 7 * time.Second, "Wed, 01 May 2024 11:00:00 GMT": 0,
-	} {
-		if got := retryAfter(text, now); got != want {
-			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
 }

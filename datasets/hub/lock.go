@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/coderl/cr/internal/retry"
 )
 
 // Waiting for another process: how often it is tried, how often it is said.
@@ -38,7 +40,7 @@ func (c *Client) lock(ctx context.Context, path string) (unlock func(), held boo
 		if waited%lockSay == 0 {
 			c.options.Log.Info("hub: another process fetches this file; waiting", "lock", path)
 		}
-		if err := sleep(ctx, lockPoll); err != nil {
+		if err := retry.Sleep(ctx, lockPoll); err != nil {
 			unlock()
 			return none, false, err
 		}

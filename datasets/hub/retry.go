@@ -5,15 +5,17 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"math/rand/v2"
 	"net"
 	"net/http"
-	"strconv"
 	"time"
+
+	"github.com/coderl/cr/internal/retry"
 )
 
-// maxPause bounds what a server's Retry-After may ask for.
-const maxPause = 5 * time.Minute
+const (
+	maxPause  = 5 * time.Minute // that a server's Retry-After may ask for
+	maxGrowth = 64              // of the wait between two tries
+)
 
 // busyError is a failure that carries the server's wish when to come back.
 type busyError struct {
@@ -28,20 +30,9 @@ func (c *Client) busy(a *answer) error {
 	switch a.StatusCode {
 	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusInternalServerError,
 		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return &busyError{c.failure(a), retryAfter(a.Header.Get("Retry-After"), time.Now())}
+		return &busyError{c.failure(a), retry.After(a.Header.Get("Retry-After"), time.Now(), maxPause)}
 	}
 	return nil
-}
-
-// retryAfter reads seconds or an HTTP date; 0 for neither.
-func retryAfter(text string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
-		return min(time.Duration(seconds)*time.Second, maxPause)
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return min(max(at.Sub(now), 0), maxPause)
-	}
-	return 0
 }
 
 // persist repeats try until it succeeds, fails for good, or fails the allowed
@@ -64,32 +55,19 @@ func (c *Client) persist(ctx context.Context, try func() (advanced bool, err err
 		}
 		pause := c.pause(err, failures)
 		c.options.Log.Debug("hub: trying again", "after", pause, "error", c.hide(err.Error()))
-		if err := sleep(ctx, pause); err != nil {
+		if err := retry.Sleep(ctx, pause); err != nil {
 			return err
 		}
 	}
 }
 
-// pause is the server's wish, else the wait, doubled for each failure in a row
-// and spread by a quarter so that many clients do not come back together.
+// pause is the server's wish, else the wait, doubled for each failure in a row.
 func (c *Client) pause(err error, failures int) time.Duration {
 	var busy *busyError
 	if errors.As(err, &busy) && busy.after > 0 {
 		return busy.after
 	}
-	wait := c.options.Wait << min(failures-1, 6)
-	return wait + time.Duration(rand.Float64()*float64(wait)/4)
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return retry.Backoff(c.options.Wait, c.options.Wait*maxGrowth, failures)
 }
 
 // errBroken is a connection that failed or broke off.

@@ -8,9 +8,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/coderl/cr/internal/retry"
 )
 
 const (
@@ -82,7 +83,6 @@ func (c *caller) do(ctx context.Context, method, route string, body, reply any) 
 			return fmt.Errorf("%s%s: encode request: %w", c.base, route, err)
 		}
 	}
-	wait := c.backoff
 	for try := 1; ; try++ {
 		after, err := c.once(ctx, method, c.base+route, content, reply)
 		if err == nil || ctx.Err() != nil || !retryable(err) {
@@ -91,10 +91,9 @@ func (c *caller) do(ctx context.Context, method, route string, body, reply any) 
 		if try == c.attempts {
 			return fmt.Errorf("gave up after %d tries: %w", try, err)
 		}
-		if err := sleep(ctx, min(max(after, wait), longestWait)); err != nil {
+		if err := retry.Sleep(ctx, max(after, retry.Backoff(c.backoff, longestWait, try))); err != nil {
 			return err
 		}
-		wait *= 2
 	}
 }
 
@@ -126,7 +125,7 @@ func (c *caller) once(ctx context.Context, method, url string, content []byte, r
 	case err != nil:
 		return 0, fmt.Errorf("%s: read answer: %w", url, err)
 	case res.StatusCode/100 != 2:
-		return retryAfter(res.Header), &StatusError{URL: url, Code: res.StatusCode, Body: oneLine(raw)}
+		return retry.After(res.Header.Get("Retry-After"), time.Now(), longestWait), &StatusError{URL: url, Code: res.StatusCode, Body: oneLine(raw)}
 	case len(raw) > maxResponse:
 		return 0, &protocolError{fmt.Errorf("%s: answer longer than %d MiB", url, maxResponse>>20)}
 	}
@@ -149,29 +148,6 @@ func retryable(err error) bool {
 	}
 	var protocol *protocolError
 	return !errors.As(err, &protocol)
-}
-
-// retryAfter reads the header's two forms, seconds or a date; 0 without one.
-func retryAfter(h http.Header) time.Duration {
-	value := h.Get("Retry-After")
-	if seconds, err := strconv.Atoi(value); err == nil {
-		return time.Duration(min(max(seconds, 0), int(longestWait.Seconds()))) * time.Second
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return max(0, time.Until(at))
-	}
-	return 0
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 func oneLine(raw []byte) string {

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/coderl/cr/internal/retry"
 )
 
 // Bounds of trying again.
@@ -66,7 +66,7 @@ func (c *Client) post(ctx context.Context, path string, body any, limit int64, w
 // again repeats a try that failed in a way that may pass, until the time is up.
 func (c *Client) again(ctx context.Context, w waiting, try func(context.Context) ([]byte, error)) ([]byte, error) {
 	start := time.Now()
-	for wait, tries := firstWait, 1; ; wait, tries = min(2*wait, longWait), tries+1 {
+	for tries := 1; ; tries++ {
 		limited, cancel := context.WithTimeout(ctx, w.each)
 		data, err := try(limited)
 		cancel()
@@ -81,15 +81,12 @@ func (c *Client) again(ctx context.Context, w waiting, try func(context.Context)
 		case passing.once && tries >= broken:
 			return nil, fmt.Errorf("tried %d times: %w", tries, passing.err)
 		}
-		// Spread out, so that many clients do not come back at the same moment.
-		pause := max(passing.after, wait/2+rand.N(wait/2))
+		pause := max(passing.after, retry.Backoff(firstWait, longWait, tries))
 		if waited := time.Since(start); waited+pause > w.again {
 			return nil, fmt.Errorf("no answer after %s and %d tries: %w", waited.Round(time.Second/10), tries, passing.err)
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		if err := retry.Sleep(ctx, pause); err != nil {
+			return nil, err
 		}
 	}
 }
@@ -148,22 +145,11 @@ func refusal(r *http.Response, body []byte) error {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return fmt.Errorf("%w (%w)", ErrToken, err)
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return &retryable{err: err, after: retryAfter(r.Header.Get("Retry-After"))}
+		return &retryable{err: err, after: retry.After(r.Header.Get("Retry-After"), time.Now(), longAfter)}
 	case http.StatusInternalServerError:
 		return &retryable{err: err, once: true}
 	}
 	return err
-}
-
-// retryAfter reads the header's number of seconds, or its date.
-func retryAfter(text string) time.Duration {
-	wait := time.Duration(0)
-	if n, err := strconv.Atoi(text); err == nil {
-		wait = time.Duration(min(n, int(longAfter.Seconds()))) * time.Second
-	} else if at, err := http.ParseTime(text); err == nil {
-		wait = time.Until(at)
-	}
-	return min(max(wait, 0), longAfter)
 }
 
 // short is a text of the service's for one line of ours.
