@@ -21,6 +21,7 @@ echo "| --- | --- | --- |"
   bench ./sandbox '^BenchmarkHello$' "${runs}x"
   bench ./sandbox '^BenchmarkLane$' 1x
   bench ./sandbox/service '^BenchmarkRunCode$' "${runs}x"
+  bench ./sandbox/service '^BenchmarkHumanEval$' 328x
 } | awk '
   /^(---|FAIL|panic)/ { print > "/dev/stderr"; bad = 1 }
   /^Benchmark/ {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"regexp"
 	"strings"
 
 	"github.com/coderl/cr/sandbox"
@@ -48,20 +49,33 @@ func (a Asserts) python(ctx context.Context, task AssertTask) (AssertResult, err
 	return AssertResult{TestResult: result, Extracted: task.Code, FullCode: full}, err
 }
 
+// usesNumpy and usesHashlib tell whether code names what is slow to import.
+var (
+	usesNumpy   = regexp.MustCompile(`\b(numpy|np)\b`)
+	usesHashlib = regexp.MustCompile(`\bhashlib\b`)
+)
+
 // importsFor are the imports that code may rely on. Those that take long come
-// only where it names them; none where they would stand before __future__.
+// only where it names them, numpy only where the interpreter has it: a program
+// that has a variable called np is right without. None come where they would
+// stand before __future__.
 func importsFor(code string) string {
 	if strings.Contains(code, "__future__") {
 		return ""
 	}
-	var lines strings.Builder
+	var lines, numpy strings.Builder
 	for _, line := range pythonImports {
-		name := line[strings.LastIndexByte(line, ' ')+1:]
-		if slow := name == "numpy" || name == "np" || name == "hashlib"; !slow || strings.Contains(code, name) {
+		switch {
+		case strings.HasPrefix(line, "import numpy"):
+			numpy.WriteString("try: " + line + "\nexcept ImportError: pass\n")
+		case line != "import hashlib" || usesHashlib.MatchString(code):
 			lines.WriteString(line + "; ")
 		}
 	}
-	return lines.String() + "\n"
+	if !usesNumpy.MatchString(code) {
+		numpy.Reset()
+	}
+	return numpy.String() + lines.String() + "\n"
 }
 
 // cppIncludes are what ScaleBox puts before a C++ program, less what is no part

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/coderl/cr/sandbox"
-	"github.com/coderl/cr/sandbox/judge"
 )
 
 // proofRows are tests as MultiPL-E writes them for a function f(a, b) that adds,
@@ -69,12 +68,7 @@ var proofRows = []struct{ language, right, wrong, leaves, tests string }{
 }
 
 func TestTestsProveTheirEnd(t *testing.T) {
-	exec, err := sandbox.NewLocal(sandbox.LocalOptions{Workers: 2, CacheDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = exec.Close() }) // nothing is left to tell
-	asserts := Asserts{Judge: judge.New(exec), Exec: exec}
+	asserts := asserts(t)
 	for _, row := range proofRows {
 		t.Run(row.language, func(t *testing.T) {
 			for code, want := range map[string]bool{row.right: true, row.wrong: false, row.leaves: false} {
