@@ -1,0 +1,21 @@
+// Package recipes holds the training presets that ship inside cr, one short YAML
+// file each. What a key means is in package preset; the packages below run them:
+//
+//	preset    the schema, files and settings
+//	examples  conversations as token ids with a loss mask; packing
+//	sft       supervised fine-tuning, step by step
+//	runlog    the run folder: console line, metrics, TensorBoard, checkpoints
+//	verl      the same recipe for verl on Ray
+//	logs      figures out of the logs of cr and verl
+package recipes
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed *.yaml
+var presets embed.FS
+
+// Presets is the folder of the embedded presets, NAME.yaml each.
+func Presets() fs.FS { return presets }
