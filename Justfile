@@ -36,9 +36,9 @@ fmt:
 bench what='engine': build _demo-model
     scripts/bench-{{ what }}.sh {{ demo_model }}
 
-# Fuzz every parser of outside bytes, each for the given time.
-fuzz time='60s': _deps
-    scripts/fuzz.sh {{ time }}
+# Fuzz every parser of outside bytes, each for the given time: `just fuzz 10m datasets`.
+fuzz time='60s' *dirs: _deps
+    scripts/fuzz.sh {{ time }} {{ dirs }}
 
 # Remove what the recipes built; downloads stay in build/demo.
 clean:

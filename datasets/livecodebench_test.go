@@ -279,6 +279,7 @@ func TestCompleteRecords(t *testing.T) {
 }
 
 func FuzzRecord(f *testing.F) {
+	f.Add([]byte(""))
 	f.Add([]byte(`{"question_id":"a","public_test_cases":"[{\"input\":\"1\",\"output\":\"2\"}]","contest_date":"2024-01-01"}`))
 	f.Add([]byte(`{"question_id":"a","private_test_cases":"eJxrYJmaz8gABhEZQEZ0tVJmXkFpiZKVgpJhTF5iUnJMnpKOglJ+aQlUNNI1GCJUklpcUlJZkAoSLC5JycxTqtVRQNJuDNWOILAY","metadata":{"func_name":"f"},"limits":{"seconds":1e300},"checker":{"mode":"abs","eps":1}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {

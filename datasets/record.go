@@ -122,7 +122,7 @@ func jsonKind(t reflect.Type) string {
 // line that is no object.
 func objectProblem(line []byte, err error) error {
 	err = jsonProblem(err)
-	if first := line[0]; first == '[' || string(line) == "{" {
+	if bytes.HasPrefix(line, []byte("[")) || string(line) == "{" {
 		return fmt.Errorf("%w; every line must be one whole JSON object", err)
 	}
 	return err

@@ -4,19 +4,40 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
-func FuzzContentRange(f *testing.F) {
-	for _, text := range []string{"bytes 0-9/10", "bytes 5-9/*", "bytes */10", "bytes 9-5/10", "bytes 0-10/10", "bytes +1-2/3", "bytes 1-99999999999999999999/3", "items 0-1/2"} {
-		f.Add(text)
+// FuzzHeaders reads all that an answer's headers may say: what is returned is
+// within the headers' own meaning, whatever they hold.
+func FuzzHeaders(f *testing.F) {
+	for _, text := range []string{"bytes 0-9/10", "bytes 5-9/*", "bytes */10", "bytes 9-5/10", "bytes +1-2/3", "bytes 1-99999999999999999999/3"} {
+		f.Add(text, `<https://hub/api?cursor=a%3D>; rel="next"`, "c1", `"abc"`, "10", "/api/x")
 	}
-	f.Fuzz(func(t *testing.T, text string) {
-		r, ok := parseContentRange(text)
-		if ok && (r.start < 0 || r.end < r.start || r.total >= 0 && r.end >= r.total) {
-			t.Fatalf("%q is %+v", text, r)
+	f.Add("items 0-1/2", `<a>; rel="prev", <b>; rel=next`, "", `W/`, "-1", "http://cdn/x")
+	f.Add("", `<<<>>>;rel="next"`, "c", `W/"x"`, "9223372036854775808", "//cdn:0/\x00")
+	f.Fuzz(func(t *testing.T, contentRange, link, commit, etag, length, location string) {
+		if r, ok := parseContentRange(contentRange); ok && (r.start < 0 || r.end < r.start || r.total >= 0 && r.end >= r.total) {
+			t.Fatalf("%q is %+v", contentRange, r)
+		}
+		if next := nextLink(link); next != "" && !strings.Contains(link, "<"+next+">") {
+			t.Fatalf("%q from %q", next, link)
+		}
+		from := mustURL(t)
+		from.Scheme = "https"
+		a := answer{url: from, linked: http.Header{}, Response: &http.Response{
+			StatusCode: http.StatusFound, ContentLength: -1, Header: http.Header{"Etag": {etag}, "Location": {location}},
+		}}
+		a.linked.Set(headerCommit, commit)
+		a.linked.Set(headerLinkedETag, etag)
+		a.linked.Set(headerLinkedSize, length)
+		if m, err := a.metadata(); err == nil && (m.Size < 0 || m.Commit == "" || m.ETag == "") {
+			t.Fatalf("%+v", m)
+		}
+		if next, err := a.next(); err == nil && next.Scheme != "https" {
+			t.Fatalf("from https to %v", next)
 		}
 	})
 }
@@ -34,17 +55,6 @@ func TestContentRange(t *testing.T) {
 			t.Errorf("%q: %+v", text, got)
 		}
 	}
-}
-
-func FuzzNextLink(f *testing.F) {
-	f.Add(`<https://hub/api?cursor=a%3D>; rel="next"`)
-	f.Add(`<a>; rel="prev", <b>; rel=next`)
-	f.Add(`<<<>>>;rel="next"`)
-	f.Fuzz(func(t *testing.T, header string) {
-		if link := nextLink(header); link != "" && !strings.Contains(header, "<"+link+">") {
-			t.Fatalf("%q from %q", link, header)
-		}
-	})
 }
 
 func TestNextLink(t *testing.T) {
@@ -84,20 +94,6 @@ func FuzzListing(f *testing.F) {
 	})
 }
 
-func FuzzMetadata(f *testing.F) {
-	f.Add("c1", `"abc"`, "10", `W/"x"`)
-	f.Add("", `W/`, "-1", `"`)
-	f.Fuzz(func(t *testing.T, commit, etag, length, plain string) {
-		a := answer{Response: &http.Response{StatusCode: 200, ContentLength: -1, Header: http.Header{"Etag": {plain}}}, url: mustURL(t), linked: http.Header{}}
-		a.linked.Set(headerCommit, commit)
-		a.linked.Set(headerLinkedETag, etag)
-		a.linked.Set(headerLinkedSize, length)
-		if m, err := a.metadata(); err == nil && (m.Size < 0 || m.Commit == "" || m.ETag == "") {
-			t.Fatalf("%+v", m)
-		}
-	})
-}
-
 // Marks left by a kill, or damaged, never claim bytes that are not there.
 func FuzzMarks(f *testing.F) {
 	f.Add([]byte("100 \"etag\"\n0 100\n3 50\n"))
@@ -130,6 +126,40 @@ func FuzzKeptListing(f *testing.F) {
 			if err == nil && (!safePath(file.Path) || file.ETag() == "" && file.Size >= 0) {
 				t.Fatalf("%+v", file)
 			}
+		}
+	})
+}
+
+// A name from outside, and what a cache's ref holds, lead to no place outside
+// that repository's folder.
+func FuzzRefs(f *testing.F) {
+	const sha = "0123456789abcdef0123456789abcdef01234567"
+	f.Add("a/b", []byte(sha))
+	f.Add("hub:datasets/a/b@refs/pr/1", []byte(sha+"\n"))
+	f.Add("a/b@../../../x", []byte("../../.."))
+	f.Add("a/b@x/./y//z", []byte(""))
+	root := f.TempDir()
+	f.Fuzz(func(t *testing.T, name string, ref []byte) {
+		r, err := ParseRef(name, "main")
+		if err != nil {
+			return
+		}
+		base := filepath.Join(root, repoFolder(r))
+		path := filepath.Join(base, "refs", filepath.FromSlash(r.Revision))
+		if filepath.Dir(base) != root || !strings.HasPrefix(path, filepath.Join(base, "refs")+string(filepath.Separator)) {
+			t.Fatalf("%q leads to %s", name, path)
+		}
+		if len(path) > 200 {
+			return // no file system has it
+		}
+		defer os.RemoveAll(base)
+		writeForTest(t, path, ref)
+		if err := os.MkdirAll(filepath.Join(base, "snapshots", sha), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		dir, commit, err := Snapshot(root, r)
+		if err == nil && (filepath.Base(dir) != commit || filepath.Dir(dir) != filepath.Join(base, "snapshots")) {
+			t.Fatalf("%q and %q lead to %s", name, ref, dir)
 		}
 	})
 }

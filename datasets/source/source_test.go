@@ -212,3 +212,35 @@ func FuzzParquet(f *testing.F) {
 		_ = readAll(t.Context(), path)
 	})
 }
+
+// FuzzLines reads damaged JSONL: every row that is given has each column asked for.
+func FuzzLines(f *testing.F) {
+	f.Add([]byte("{\"a\": \"x\", \"b\": null}\n\n{\"b\": 1}\r\n"))
+	f.Add([]byte("\ufeff{\"a\": [1, {\"a\": \"\\ud800\"}]}"))
+	f.Add([]byte("{\"a\": 1e999, \"a\": NaN}\n{"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(t.TempDir(), "x.jsonl")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		set, err := Open([]string{path}, []string{"a", "b"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer set.Close()
+		rows := 0
+		// Any error will do.
+		_ = set.Read(t.Context(), 0, func(b *Batch) error {
+			for i := range b.Len() {
+				fields, err := b.Row(i)
+				if err != nil {
+					return err
+				}
+				if rows++; len(fields) != 2 || b.First+i >= rows {
+					t.Fatalf("row %d: %+v", b.First+i, fields)
+				}
+			}
+			return nil
+		})
+	})
+}
