@@ -37,7 +37,7 @@ func (m maker) draft(ctx context.Context, k key) draft {
 	}
 	started := time.Now()
 	opening := agent.Opening{
-		Messages: livecodebenchPrompt(m.plan.problem(k.id), m.deps.Tools != nil),
+		Messages: LiveCodeBenchPrompt(m.plan.problem(k.id), m.deps.Tools != nil),
 		Thinking: m.config.Thinking, Sampling: m.config.Sampling,
 	}
 	opening.Sampling.Request = fmt.Sprintf("%s/%d", k.id, k.sample)

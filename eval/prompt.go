@@ -24,9 +24,9 @@ const (
 	toolHint = " You may call the tool " + agent.InterpreterName + " to run Python code as often as you need, for example to test a draft on the sample inputs. When you are done, write the whole program once more in a code block: only your last message is judged."
 )
 
-// livecodebenchPrompt is the opening of a conversation on p. With tools, the
+// LiveCodeBenchPrompt is the opening of a conversation on p. With tools, the
 // system text also says how they fit in.
-func livecodebenchPrompt(p datasets.Problem, tools bool) []chat.Message {
+func LiveCodeBenchPrompt(p datasets.Problem, tools bool) []chat.Message {
 	system := lcbSystem
 	if tools {
 		system += toolHint
