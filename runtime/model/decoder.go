@@ -1,95 +1,101 @@
 package model
 
-import (
-	"fmt"
-	"math"
+import "fmt"
 
-	"github.com/coderl/cr/runtime/tensor"
-)
-
-// Model is a decoder on a device: its weights, and scratch memory for a bounded
-// number of rows. Like its device, it is used by one goroutine at a time.
-type Model struct {
-	Config      Config
-	WeightBytes int64 // as stored
-
-	dev       tensor.Device
-	embed     tensor.Tensor // [vocab, hidden]
-	blocks    []block
-	norm      tensor.Tensor // [hidden]
-	head      tensor.Tensor // [vocab, hidden]; the embedding's table where tied
-	invFreq   tensor.Tensor // [headDim/2]
-	ropeScale float32
-	attnScale float32 // 1/√headDim
-	scratch   scratch
+// Decoder is the weights of a model, of whatever type W the interpreter of its
+// graph wants them: memory of a device to serve, parameters to train.
+type Decoder[W any] struct {
+	Embed  W // [vocab, hidden]
+	Blocks []Block[W]
+	Norm   W // [hidden]
+	Head   W // [vocab, hidden]; Embed itself where tied
 }
 
-// block is one decoder layer.
-type block struct {
-	attnNorm, mlpNorm tensor.Tensor
-	q, k, v, o        linear
-	qNorm, kNorm      tensor.Tensor // per head, [headDim]; Qwen3 only
-	gate, up, down    linear
+// Block is the weights of one decoder layer.
+type Block[W any] struct {
+	AttnNorm, MLPNorm W // [hidden]
+	Q, K, V, O        Linear[W]
+	QNorm, KNorm      W // per head, [headDim]; Qwen3 only
+	Gate, Up, Down    Linear[W]
 }
 
-// linear is y = x·Wᵀ + b; bias has no memory where the layer has none.
-type linear struct {
-	weight, bias tensor.Tensor
+// Linear is y = x·Wᵀ + b.
+type Linear[W any] struct {
+	Weight W // [out, in]
+	Bias   W // [out]; the zero value where the layer has none
 }
 
-// Load reads the weights of cfg from src onto dev. maxRows bounds the rows of
-// one [Model.Forward], maxOut its rows of logits. A weight that is absent or of
-// another shape than cfg implies is an error that names it.
-func Load(dev tensor.Device, src Source, cfg Config, maxRows, maxOut int) (*Model, error) {
+// Weights finds weights by their Hugging Face names.
+type Weights[W any] interface {
+	// Has tells whether there is a weight of that name.
+	Has(name string) bool
+	// Weight returns one, of exactly this shape.
+	Weight(name string, shape ...int) (W, error)
+}
+
+// NewDecoder collects the weights of cfg. A weight that is absent or of another
+// shape than cfg implies is an error that names it.
+func NewDecoder[W any](cfg Config, from Weights[W]) (*Decoder[W], error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	l := &loader{dev: dev, src: src}
-	m := &Model{
-		Config:    cfg,
-		dev:       dev,
-		embed:     l.load("model.embed_tokens.weight", cfg.Vocab, cfg.Hidden),
-		norm:      l.load("model.norm.weight", cfg.Hidden),
-		attnScale: float32(1 / math.Sqrt(float64(cfg.HeadDim))),
+	c := &collector[W]{from: from}
+	d := &Decoder[W]{
+		Embed: c.get("model.embed_tokens.weight", cfg.Vocab, cfg.Hidden),
+		Norm:  c.get("model.norm.weight", cfg.Hidden),
 	}
-	m.head = m.embed
+	d.Head = d.Embed
 	if !cfg.TieEmbeddings {
-		m.head = l.load("lm_head.weight", cfg.Vocab, cfg.Hidden)
+		d.Head = c.get("lm_head.weight", cfg.Vocab, cfg.Hidden)
 	}
 	for i := range cfg.Layers {
-		m.blocks = append(m.blocks, l.block(cfg, fmt.Sprintf("model.layers.%d.", i)))
+		d.Blocks = append(d.Blocks, c.block(cfg, fmt.Sprintf("model.layers.%d.", i)))
 	}
-	if l.err != nil {
-		return nil, l.err
-	}
-	m.WeightBytes = l.bytes
-	if err := m.loadRoPE(); err != nil {
-		return nil, err
-	}
-	var err error
-	m.scratch, err = newScratch(dev, cfg, maxRows, maxOut)
-	return m, err
+	return d, c.err
 }
 
-// block loads one layer's weights.
-func (l *loader) block(cfg Config, prefix string) block {
+// collector gets weights until the first failure, which sticks, so that a layer
+// reads as the list of its weights.
+type collector[W any] struct {
+	from Weights[W]
+	err  error
+}
+
+func (c *collector[W]) get(name string, shape ...int) (w W) {
+	if c.err == nil {
+		w, c.err = c.from.Weight(name, shape...)
+	}
+	return w
+}
+
+// linear gets prefix.weight [out, in] and, where the layer has one, prefix.bias.
+func (c *collector[W]) linear(prefix string, out, in int, bias bool) Linear[W] {
+	l := Linear[W]{Weight: c.get(prefix+".weight", out, in)}
+	if bias {
+		l.Bias = c.get(prefix+".bias", out)
+	}
+	return l
+}
+
+// block gets one layer's weights.
+func (c *collector[W]) block(cfg Config, prefix string) Block[W] {
 	attn, mlp := prefix+"self_attn.", prefix+"mlp."
 	queries, keys := cfg.Heads*cfg.HeadDim, cfg.KVHeads*cfg.HeadDim
-	outBias := cfg.AttentionBias && l.src.Has(attn+"o_proj.bias")
-	b := block{
-		attnNorm: l.load(prefix+"input_layernorm.weight", cfg.Hidden),
-		q:        l.linear(attn+"q_proj", queries, cfg.Hidden, cfg.AttentionBias),
-		k:        l.linear(attn+"k_proj", keys, cfg.Hidden, cfg.AttentionBias),
-		v:        l.linear(attn+"v_proj", keys, cfg.Hidden, cfg.AttentionBias),
-		o:        l.linear(attn+"o_proj", cfg.Hidden, queries, outBias),
-		mlpNorm:  l.load(prefix+"post_attention_layernorm.weight", cfg.Hidden),
-		gate:     l.linear(mlp+"gate_proj", cfg.FFN, cfg.Hidden, cfg.MLPBias),
-		up:       l.linear(mlp+"up_proj", cfg.FFN, cfg.Hidden, cfg.MLPBias),
-		down:     l.linear(mlp+"down_proj", cfg.Hidden, cfg.FFN, cfg.MLPBias),
+	outBias := cfg.AttentionBias && c.from.Has(attn+"o_proj.bias")
+	b := Block[W]{
+		AttnNorm: c.get(prefix+"input_layernorm.weight", cfg.Hidden),
+		Q:        c.linear(attn+"q_proj", queries, cfg.Hidden, cfg.AttentionBias),
+		K:        c.linear(attn+"k_proj", keys, cfg.Hidden, cfg.AttentionBias),
+		V:        c.linear(attn+"v_proj", keys, cfg.Hidden, cfg.AttentionBias),
+		O:        c.linear(attn+"o_proj", cfg.Hidden, queries, outBias),
+		MLPNorm:  c.get(prefix+"post_attention_layernorm.weight", cfg.Hidden),
+		Gate:     c.linear(mlp+"gate_proj", cfg.FFN, cfg.Hidden, cfg.MLPBias),
+		Up:       c.linear(mlp+"up_proj", cfg.FFN, cfg.Hidden, cfg.MLPBias),
+		Down:     c.linear(mlp+"down_proj", cfg.Hidden, cfg.FFN, cfg.MLPBias),
 	}
 	if cfg.Arch == Qwen3 {
-		b.qNorm = l.load(attn+"q_norm.weight", cfg.HeadDim)
-		b.kNorm = l.load(attn+"k_norm.weight", cfg.HeadDim)
+		b.QNorm = c.get(attn+"q_norm.weight", cfg.HeadDim)
+		b.KNorm = c.get(attn+"k_norm.weight", cfg.HeadDim)
 	}
 	return b
 }

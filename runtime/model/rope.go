@@ -3,23 +3,7 @@ package model
 import (
 	"fmt"
 	"math"
-
-	"github.com/coderl/cr/runtime/tensor"
 )
-
-// loadRoPE puts the inverse frequencies on the device.
-func (m *Model) loadRoPE() error {
-	freq, scale, err := InvFreq(m.Config)
-	if err != nil {
-		return err
-	}
-	if m.invFreq, err = m.dev.New(tensor.F32, len(freq)); err != nil {
-		return fmt.Errorf("rotary frequencies: %w", err)
-	}
-	m.dev.Write(m.invFreq, freq)
-	m.ropeScale = scale
-	return nil
-}
 
 // InvFreq returns the rotary inverse frequencies [headDim/2] of a config and
 // the factor on sine and cosine. Values are rounded to float32 where

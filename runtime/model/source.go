@@ -17,43 +17,39 @@ type Source interface {
 	Has(name string) bool
 }
 
-// loader moves weights to a device and checks their shapes. The first failure
-// sticks, so that a layer reads as the list of its weights.
+// loader moves weights to a device and checks their shapes.
 type loader struct {
 	dev   tensor.Device
 	src   Source
-	err   error
 	bytes int64
 }
 
-// load returns the weight called name, of exactly this shape.
-func (l *loader) load(name string, shape ...int) tensor.Tensor {
-	if l.err != nil {
-		return tensor.Tensor{}
-	}
-	h, err := l.src.Tensor(name)
+// Has implements [Weights].
+func (l *loader) Has(name string) bool { return l.src.Has(name) }
+
+// Weight implements [Weights].
+func (l *loader) Weight(name string, shape ...int) (tensor.Tensor, error) {
+	h, err := HostWeight(l.src, name, shape...)
 	if err != nil {
-		l.err = fmt.Errorf("load %s: %w", name, err)
-		return tensor.Tensor{}
-	}
-	if !slices.Equal(h.Shape, shape) {
-		l.err = fmt.Errorf("load %s: shape is %v, the config implies %v", name, h.Shape, shape)
-		return tensor.Tensor{}
+		return tensor.Tensor{}, err
 	}
 	t, err := l.dev.Load(h)
 	if err != nil {
-		l.err = fmt.Errorf("load %s: %w", name, err)
+		return tensor.Tensor{}, fmt.Errorf("load %s: %w", name, err)
 	}
 	l.bytes += int64(len(h.Data))
-	return t
+	return t, nil
 }
 
-// linear loads prefix.weight [out, in] and, where the config says so,
-// prefix.bias [out].
-func (l *loader) linear(prefix string, out, in int, bias bool) linear {
-	lin := linear{weight: l.load(prefix+".weight", out, in)}
-	if bias {
-		lin.bias = l.load(prefix+".bias", out)
+// HostWeight returns a source's weight called name, after checking that it has
+// exactly this shape.
+func HostWeight(src Source, name string, shape ...int) (tensor.Host, error) {
+	h, err := src.Tensor(name)
+	if err != nil {
+		return tensor.Host{}, fmt.Errorf("load %s: %w", name, err)
 	}
-	return lin
+	if !slices.Equal(h.Shape, shape) {
+		return tensor.Host{}, fmt.Errorf("load %s: shape is %v, the config implies %v", name, h.Shape, shape)
+	}
+	return h, nil
 }

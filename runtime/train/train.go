@@ -29,6 +29,7 @@ type Options struct {
 	Checkpointing bool
 	AdamW         AdamW
 	ClipNorm      float64 // bound of the gradients' global norm; 0: none
+	Frozen        bool    // no weight is trained: for LogProbs alone
 	// Scratch begins from random weights: the folder needs config.json only.
 	Scratch bool
 	Seed    uint64 // of random weights: those of Scratch and of LoRA's A

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/coderl/cr/runtime/model"
 )
 
 // The files of the Hugging Face layout.
@@ -179,4 +181,17 @@ func readJSON(path string, into any) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
+}
+
+// ReadConfig reads the configuration of a folder in Hugging Face layout that
+// need not hold weights yet.
+func ReadConfig(dir string) (model.Config, error) {
+	c, err := readFolderConfig(dir)
+	if err != nil {
+		err = fmt.Errorf("read %s: %w", dir, err)
+		if system := (*fs.PathError)(nil); !errors.As(err, &system) {
+			err = refusal{err}
+		}
+	}
+	return c, err
 }
