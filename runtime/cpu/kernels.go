@@ -25,6 +25,26 @@ type kernels interface {
 	siluMul(dst, gate, up []float32)
 	rope(x, cos, sin []float32, heads, half int)
 	attention(a *attention, lo, hi, kvHead int) // query rows [lo, hi)
+	trainingKernels
+}
+
+// trainingKernels are the loops of a [tensor.TrainingDevice]. Those that take
+// the pool spread their work themselves, since threads share what they prepare.
+type trainingKernels interface {
+	convert(dst []byte, to tensor.DType, src []byte, from tensor.DType)
+	addScaled(dst, src []float32, scale float32)
+	addRows(dst, src []float32, rows []int32, k, lo, hi int)       // columns [lo, hi)
+	sumRows(dst, src []float32, lo, hi int)                        // columns [lo, hi)
+	matMulGradX(p *pool, dx, dy []float32, w product)              // w without dst and x
+	matMulGradW(p *pool, dw, dy, x []float32, m, n, k int)         //
+	rmsNormGrad(dx, dweight, dy, x, weight []float32, eps float32) // dweight may be nil
+	siluMulGrad(dgate, dup, dy, gate, up []float32)                //
+	packedAttention(a *packedAttention, s segment, lo, hi, kv int) // query rows [lo, hi)
+	packedAttentionGrad(p *pool, a *packedAttention)               //
+	logProbs(l *logProbs, lo, hi int)                              // rows [lo, hi)
+	logProbsGrad(l *logProbs, lo, hi int)                          // rows [lo, hi)
+	sumSquares(src []float32) float64                              //
+	adamW(param, grad, m, v []float32, s tensor.AdamWStep)         //
 }
 
 // fastest returns the best kernels of this processor.

@@ -45,13 +45,14 @@ import (
 
 // cKernels is one set of C kernels. Each method is one call into C.
 type cKernels struct {
-	label string
-	set   *C.cr_kernels
-	spare *sync.Pool // *[]float32, scratch between calls
+	goKernels // whatever has no C kernel
+	label     string
+	set       *C.cr_kernels
+	spare     *sync.Pool // *[]float32, scratch between calls
 }
 
 func newCKernels(label string, set *C.cr_kernels) kernels {
-	return cKernels{label: label, set: set, spare: &sync.Pool{New: func() any { return new([]float32) }}}
+	return cKernels{goKernels: goKernels{}, label: label, set: set, spare: &sync.Pool{New: func() any { return new([]float32) }}}
 }
 
 func portableKernels() kernels { return newCKernels("c", &C.cr_kernels_portable) }

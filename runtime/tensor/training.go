@@ -7,17 +7,21 @@ package tensor
 // An operation named Grad adds to its gradient destinations (first arguments),
 // so that a value with two readers needs no extra sum; [TrainingDevice.Zero]
 // clears them. dy is the gradient of the forward operation's dst. Gradients are
-// F32. A result depends on the inputs and the device's thread count alone, never
-// on timing.
+// F32. Unless said otherwise a destination shares no element with another
+// operand. A result depends on the inputs alone, never on the number of threads
+// or on timing.
+//
+// The gradient of RoPE is RoPE by the negated invFreq, for it is a rotation (and
+// scale times one).
 type TrainingDevice interface {
 	Device
 
 	// Zero: dst = 0.
 	Zero(dst Tensor)
 	// Convert: dst = src in dst's type, rounded to nearest even; dst F32, F16
-	// or BF16, src F32, F16 or BF16, one shape.
+	// or BF16, src F32, F16 or BF16, one shape. Of one type, dst may be src.
 	Convert(dst, src Tensor)
-	// AddScaled: dst += scale·src, elementwise.
+	// AddScaled: dst += scale·src, elementwise; dst may be src.
 	AddScaled(dst, src Tensor, scale float32)
 	// AddRows: dst[rows[i]] += src[i], in the order of i (the gradient of Embed
 	// and CopyRows); rows I32 [n], repeats allowed.

@@ -144,10 +144,12 @@ func (v view) stored() []byte {
 	return b
 }
 
+// meet reports two views that share elements.
+func meet(a, b view) bool {
+	return a.mem == b.mem && a.lo < b.hi && b.lo < a.hi
+}
+
 // overlap reports two views that share elements and are not one.
 func overlap(a, b view) bool {
-	if a.mem != b.mem || a.lo >= b.hi || b.lo >= a.hi {
-		return false
-	}
-	return a.lo != b.lo || a.hi != b.hi
+	return meet(a, b) && (a.lo != b.lo || a.hi != b.hi)
 }
