@@ -12,6 +12,7 @@ import (
 
 	"github.com/coderl/cr/datasets/hub"
 	"github.com/coderl/cr/runtime"
+	"github.com/coderl/cr/runtime/shipped"
 )
 
 // defaultModel is used when neither --model nor CR_MODEL names one.
@@ -56,6 +57,9 @@ type modelFlags struct {
 // not in the cache is downloaded.
 func (f modelFlags) path(ctx context.Context, c *console) (string, error) {
 	name := cmp.Or(f.Model, defaultModel)
+	if shipped.Has(shipped.FS(), name) {
+		return f.Cache.unpacked(name)
+	}
 	repo, isHub := strings.CutPrefix(name, "hub:")
 	if !isHub {
 		if _, err := os.Stat(name); err != nil {
@@ -72,6 +76,18 @@ func (f modelFlags) path(ctx context.Context, c *console) (string, error) {
 		return "", fmt.Errorf("model %s: %w: name a folder or a .gguf file with --model, fetch it where there is a network (cr download %s), or have cr eval ask a server with --endpoint", name, err, r.Name)
 	}
 	return dir, err
+}
+
+// unpacked returns the folder of a model that ships inside the program.
+func (f cacheFlags) unpacked(name string) (string, error) {
+	cache := f.XDGCache
+	if cache == "" {
+		var err error
+		if cache, err = os.UserCacheDir(); err != nil {
+			return "", fmt.Errorf("model %s: no folder to unpack it in: %w; set XDG_CACHE_HOME", name, err)
+		}
+	}
+	return shipped.Unpack(shipped.FS(), name, filepath.Join(cache, "cr", "models"))
 }
 
 // open loads the engine.
