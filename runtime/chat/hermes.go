@@ -32,6 +32,23 @@ func (m *Model) adapt(messages []Message, tools []Tool) ([]Message, error) {
 	return messages, nil
 }
 
+// places tells where each message went when adapt made n messages of all: tool
+// replies that share a user turn went to the same place.
+func (m *Model) places(messages []Message, n int) []int {
+	at := make([]int, len(messages))
+	used := 0
+	for i, msg := range messages {
+		if m.traits.toolRole || msg.Role != "tool" || i == 0 || messages[i-1].Role != "tool" {
+			used++
+		}
+		at[i] = used - 1
+	}
+	for i := range at {
+		at[i] += n - used // a system turn that was put before all
+	}
+	return at
+}
+
 // visibleTools are the tools as the template gets them: none if it would not
 // show them.
 func (m *Model) visibleTools(tools []Tool) []Tool {

@@ -15,8 +15,19 @@ import (
 // escapes of string literals, of which the engine knows few, keeps variables
 // inside loops, and names our own filters.
 func normalise(source string) string {
+	var l layout
+	return l.rewrite(source)
+}
+
+// normaliseTraced is normalise with the calls that a [trace] follows.
+func normaliseTraced(source string) string {
+	l := layout{loops: loops{traced: true}}
+	return l.rewrite(source)
+}
+
+func (l *layout) rewrite(source string) string {
 	source = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(source)
-	l := layout{rest: strings.TrimSuffix(source, "\n"), lineStart: true}
+	l.rest, l.lineStart = strings.TrimSuffix(source, "\n"), true
 	for l.rest != "" {
 		l.step()
 	}

@@ -10,6 +10,7 @@ import (
 // template can do. It is safe for concurrent use.
 type Model struct {
 	tok       *tokenizer
+	sources   map[string]string // the templates as they were given
 	templates templates
 	tokens    SpecialTokens
 	traits    traits
@@ -27,7 +28,7 @@ var ErrNoTemplate = errors.New("the model has no chat template")
 
 // newModel puts a model together and finds out what its template can do.
 func newModel(tok *tokenizer, sources map[string]string, tokens SpecialTokens) (*Model, error) {
-	m := &Model{tok: tok, tokens: tokens}
+	m := &Model{tok: tok, sources: sources, tokens: tokens}
 	var err error
 	if m.templates, err = compileTemplates(sources); err != nil {
 		return nil, errors.Join(err, m.Close())

@@ -63,11 +63,7 @@ func (m *Model) renderGuarded(messages []Message, tools []Tool, o RenderOptions)
 	if err != nil {
 		return "", 0, err
 	}
-	list, err := b.messages(messages)
-	if err != nil {
-		return "", 0, err
-	}
-	schemas, err := b.tools(tools)
+	list, schemas, err := b.conversation(messages, tools)
 	if err != nil {
 		return "", 0, err
 	}
@@ -79,6 +75,16 @@ func (m *Model) renderGuarded(messages []Message, tools []Tool, o RenderOptions)
 type builder struct {
 	controls *controlSet
 	guard    rune
+	used     map[rune]bool // private-use runes of the conversation
+}
+
+// conversation gives the values of messages and tools.
+func (b *builder) conversation(messages []Message, tools []Tool) (list, schemas jinja.Value, err error) {
+	if list, err = b.messages(messages); err != nil {
+		return list, schemas, err
+	}
+	schemas, err = b.tools(tools)
+	return list, schemas, err
 }
 
 var errNoGuard = errors.New("the conversation uses every private-use character, none is left to mark control tokens with")
@@ -101,7 +107,7 @@ func newBuilder(controls *controlSet, messages []Message, tools []Tool) (*builde
 	if !ok {
 		return nil, errNoGuard
 	}
-	return &builder{controls: controls, guard: guard}, nil
+	return &builder{controls: controls, guard: guard, used: used}, nil
 }
 
 // texts goes over all that a conversation says.

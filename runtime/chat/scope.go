@@ -11,8 +11,9 @@ import (
 // engine the last iteration's values stay. For each name that a body sets, the
 // value is saved before the loop and brought back at the body's beginning.
 type loops struct {
-	open []loop // innermost last
-	made int    // loops so far, to name the saved values
+	open   []loop // innermost last
+	made   int    // loops so far, to name the saved values
+	traced bool   // with calls that a trace follows
 }
 
 // loop is a for block whose end has not come yet.
@@ -49,7 +50,15 @@ func (l *loops) statement(pieces []string, words []string) {
 			fmt.Fprintf(&save, "{%% set cr_%d_%s = %s %%}", l.made, name, name)
 			fmt.Fprintf(&restore, "{%% set %s = cr_%d_%s %%}", name, l.made, name)
 		}
+		if l.traced {
+			restore.WriteString(enterCalls(l.made, inner.bound))
+			pieces[len(pieces)-1] += leaveCall(l.made)
+		}
 		pieces[inner.at] = save.String() + pieces[inner.at] + restore.String()
+	case words[0] == "generation" && l.traced:
+		pieces[len(pieces)-1] += generationCall(true)
+	case words[0] == "endgeneration" && l.traced:
+		pieces[len(pieces)-1] = generationCall(false) + pieces[len(pieces)-1]
 	}
 }
 

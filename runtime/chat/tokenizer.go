@@ -188,15 +188,7 @@ func (t *tokenizer) appendContent(ids []int32, id int32) []int32 {
 // appendTemplate encodes template text: control tokens count, except where the
 // guard rune breaks them; the guards themselves vanish. guard 0: none is set.
 func (t *tokenizer) appendTemplate(ids []int32, text string, guard rune) []int32 {
-	for text != "" {
-		start, end, control := t.controls.next(text)
-		if control == nil {
-			return t.appendText(ids, unguard(text, guard))
-		}
-		ids = t.appendText(ids, unguard(text[:start], guard))
-		ids = append(ids, control.ID)
-		text = text[end:]
-	}
+	ids, _ = t.appendPlaced(ids, text, guard, nil)
 	return ids
 }
 
