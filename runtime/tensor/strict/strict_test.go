@@ -10,6 +10,63 @@ import (
 
 func TestConformance(t *testing.T) {
 	devicetest.Run(t, func() tensor.Device { return New() })
+	devicetest.RunTraining(t, func() tensor.TrainingDevice { return New() })
+}
+
+// TestReportsMisuseOfGradients gives every operation of the backward pass memory
+// that was freed, or that is an input too.
+func TestReportsMisuseOfGradients(t *testing.T) {
+	d := New()
+	x, freed, ids := newTensor(t, d, tensor.F32), newTensor(t, d, tensor.F32), newTensor(t, d, tensor.I32)
+	freed.Free()
+	cube := func(x tensor.Tensor) tensor.Tensor { return x.Reshape(4, 1, 1) }
+	row, none := func(x tensor.Tensor) tensor.Tensor { return x.Reshape(4, 1) }, tensor.Tensor{}
+	b := tensor.PackedBatch{Starts: []int32{0, 4}, Scale: 1}
+	calls := map[string]func(bad tensor.Tensor){
+		"AddRows": func(bad tensor.Tensor) { d.AddRows(row(x), row(bad), ids) },
+		"SumRows": func(bad tensor.Tensor) { d.SumRows(x, bad) },
+		"MatMulGradX": func(bad tensor.Tensor) {
+			d.MatMulGradX(row(x), row(newTensor(t, d, tensor.F32)), bad.Reshape(4, 1).Rows(0, 1))
+		},
+		"MatMulGradW": func(bad tensor.Tensor) { d.MatMulGradW(row(x).Rows(0, 1), row(bad), row(newTensor(t, d, tensor.F32))) },
+		"RMSNormGrad": func(bad tensor.Tensor) {
+			d.RMSNormGrad(x, none, bad, newTensor(t, d, tensor.F32), newTensor(t, d, tensor.F32), 1)
+		},
+		"SiLUMulGrad": func(bad tensor.Tensor) {
+			d.SiLUMulGrad(x, bad, newTensor(t, d, tensor.F32), newTensor(t, d, tensor.F32), newTensor(t, d, tensor.F32))
+		},
+		"PackedAttention": func(bad tensor.Tensor) {
+			y := cube(newTensor(t, d, tensor.F32))
+			d.PackedAttention(y, row(x), cube(bad), y, y, b)
+		},
+		"LogProbs": func(bad tensor.Tensor) {
+			d.LogProbs(x, newTensor(t, d, tensor.F32), bad, row(newTensor(t, d, tensor.F32)), ids, 1)
+		},
+		"LogProbsGrad": func(bad tensor.Tensor) { d.LogProbsGrad(row(x), bad, none, ids, newTensor(t, d, tensor.F32), none, 1) },
+		"SumSquares":   func(bad tensor.Tensor) { d.SumSquares(x.Rows(0, 1), bad) },
+		"AdamW": func(bad tensor.Tensor) {
+			d.AdamW(x, bad, newTensor(t, d, tensor.F32), newTensor(t, d, tensor.F32), tensor.AdamWStep{Step: 1})
+		},
+	}
+	for op, call := range calls {
+		call(freed)
+		if err := d.Sync(); !errors.Is(err, ErrFreed) {
+			t.Errorf("%s of freed memory: %v", op, err)
+		}
+		call(x)
+		if err := d.Sync(); !errors.Is(err, ErrOverlap) {
+			t.Errorf("%s of a destination: %v", op, err)
+		}
+	}
+}
+
+func newTensor(t *testing.T, d *Device, dtype tensor.DType) tensor.Tensor {
+	t.Helper()
+	x, err := d.New(dtype, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
 }
 
 func TestReportsMisuse(t *testing.T) {
