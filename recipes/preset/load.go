@@ -35,6 +35,15 @@ func LoadSFT(name string, settings []string) (SFT, error) {
 	return r, nil
 }
 
+// LoadRL reads a recipe of reinforcement learning, as LoadSFT does its own.
+func LoadRL(name string, settings []string) (RL, error) {
+	var r RL
+	if err := load(name, settings, "rl", reflect.ValueOf(&r).Elem()); err != nil {
+		return RL{}, err
+	}
+	return r, nil
+}
+
 // Names lists the embedded presets of a kind.
 func Names(kind string) ([]string, error) {
 	files, err := fs.Glob(recipes.Presets(), "*.yaml")
