@@ -67,7 +67,7 @@ func (f *Folder) take() error {
 	err := syscall.Flock(int(f.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		holder, _ := os.ReadFile(f.lock.Name()) // the words are a help, no more
-		return fmt.Errorf("%s: %w (process %s): wait for it, stop it, or choose another --out", f.path, ErrLocked, strings.TrimSpace(string(holder)))
+		return fmt.Errorf("%s: %w (process %s): wait for it, stop it, or choose another folder", f.path, ErrLocked, strings.TrimSpace(string(holder)))
 	}
 	if err != nil {
 		return fmt.Errorf("lock %s: %w", f.lock.Name(), err)

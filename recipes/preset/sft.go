@@ -27,7 +27,7 @@ type Model struct {
 
 // NewModel is the shape of a model that starts from random weights.
 type NewModel struct {
-	Tokenizer     string  `yaml:"tokenizer" doc:"Folder with tokenizer.json, tokenizer_config.json and the chat template."`
+	Tokenizer     string  `yaml:"tokenizer" doc:"A model whose tokenizer and chat template are taken: a folder with tokenizer.json and tokenizer_config.json, or a shipped model's name."`
 	Arch          string  `yaml:"arch" enum:"qwen3|llama" default:"qwen3" doc:"Architecture."`
 	Hidden        int     `yaml:"hidden" min:"1" max:"65536" default:"192" doc:"Width of the residual stream."`
 	Layers        int     `yaml:"layers" min:"1" max:"1024" default:"4" doc:"Decoder layers."`
@@ -50,14 +50,19 @@ type LoRA struct {
 }
 
 // Data says which conversations are learned, and how.
+//
+// Files may be named anew when a run is resumed: what is compared is the
+// examples that they give.
 type Data struct {
-	Train       string `yaml:"train" doc:"Conversations: a parquet or JSONL file, or a folder of them."`
-	Validation  string `yaml:"validation" doc:"The same for the validation loss; empty for none."`
+	Train       string `yaml:"train" doc:"Conversations: a parquet or JSONL file, or a folder of them." resume:"free"`
+	Validation  string `yaml:"validation" doc:"The same for the validation loss; empty for none." resume:"free"`
 	MessagesKey string `yaml:"messages_key" default:"messages" doc:"Column of the conversation."`
 	ToolsKey    string `yaml:"tools_key" default:"tools" doc:"Column of the tools; may be absent."`
 	MaxLength   int    `yaml:"max_length" min:"2" max:"1048576" default:"16384" doc:"Longest conversation, in tokens."`
 	OverLong    string `yaml:"over_long" enum:"error|drop|truncate" default:"error" doc:"What becomes of a longer one; dropped and truncated ones are counted."`
-	Thinking    string `yaml:"thinking" enum:"keep|strip" default:"keep" doc:"Reasoning goes to the template as it stands in the data (which of it the template shows is the template's rule), or is taken out first."`
+	Faulty      string `yaml:"faulty" enum:"error|drop|keep" default:"error" doc:"What becomes of rows that the template refuses or mangles, and of broken tool calls. keep trains those whose text the template changes as it gives them, and drops the rest."`
+	Thinking    string `yaml:"thinking" enum:"keep|strip|all" default:"keep" doc:"keep: reasoning goes to the template as it stands in the data, and which of it shows is the template's rule. strip: it is taken out first. all: as keep, but a row whose reasoning the template hides anywhere is faulty."`
+	Mask        string `yaml:"mask" enum:"turn|verl" default:"turn" doc:"turn: loss on what the model itself writes, the end of its turn included. verl: and on the line break behind that."`
 	Shuffle     bool   `yaml:"shuffle" default:"true" doc:"A new order each epoch, by the seed; false keeps the file's."`
 }
 
@@ -81,7 +86,7 @@ type Optim struct {
 	WeightDecay float64   `yaml:"weight_decay" min:"0" max:"10" default:"0.01" doc:"Decay of all weights, decoupled."`
 	Clip        float64   `yaml:"clip" min:"0" default:"1.0" doc:"Largest norm of the whole gradient; 0 does not clip."`
 	Schedule    string    `yaml:"schedule" enum:"cosine|constant" default:"cosine" doc:"After the warm-up: half a cosine down to 0 at the last step, or constant."`
-	Warmup      float64   `yaml:"warmup" min:"0" max:"1" default:"0.1" doc:"Share of the steps over which the rate rises from 0; the first update has rate 0."`
+	Warmup      float64   `yaml:"warmup" min:"0" max:"1" default:"0.1" doc:"Share of the steps over which the rate rises; the first of them has rate 0."`
 }
 
 // Train is the length of a run and what it leaves.
