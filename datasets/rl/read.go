@@ -41,6 +41,7 @@ func (b *build) read(ctx context.Context) (*findings, error) {
 			for batch := range batches {
 				// Once cancelled, batches are only drained.
 				if ctx.Err() != nil {
+					batch.Release()
 					continue
 				}
 				result, err := w.judge(batch)
@@ -80,6 +81,7 @@ func sendTo(ctx context.Context, batches chan<- *source.Batch) func(*source.Batc
 		case batches <- batch:
 			return nil
 		case <-ctx.Done():
+			batch.Release()
 			return context.Cause(ctx)
 		}
 	}

@@ -30,13 +30,17 @@ type Batch struct {
 
 	name    string
 	columns int
-	fields  []Field // parquet: row by row, sharing the memory of text
-	text    []byte
-	ends    []int      // of each field in text; below zero: null
-	free    *sync.Pool // where the batch goes once it is released
-	lines   []line     // JSONL: rows still to be parsed
+	fields  []Field // parquet: row by row, sharing memory of text or of their columns
+	text    []byte  // of fields that their columns do not keep
+	copied  []copied
+	group   *sync.WaitGroup // of the row group's batches that are in use
+	free    *sync.Pool      // where the batch goes once it is released
+	lines   []line          // JSONL: rows still to be parsed
 	wanted  []string
 }
+
+// copied is a field whose text was copied into the batch, up to end.
+type copied struct{ field, end int }
 
 // line is a row of a JSONL file.
 type line struct {
@@ -68,53 +72,64 @@ const maxCells = 1 << 16
 func (s *Set) batch(index, first int) *Batch {
 	b, ok := s.batches.Get().(*Batch)
 	if !ok {
-		b = &Batch{text: make([]byte, 0, batchBytes+batchBytes/4)}
+		b = &Batch{}
 	}
 	b.free, b.Index, b.First = &s.batches, index, first
-	b.fields, b.text, b.ends = b.fields[:0], b.text[:0], b.ends[:0]
+	b.fields, b.text, b.copied = b.fields[:0], b.text[:0], b.copied[:0]
 	return b
 }
 
 // fill takes rows from done on until the batch is full, and returns how many
 // are done then.
 func (b *Batch) fill(columns []textColumn, done, rows int) (int, error) {
-	for ; done < rows && len(b.text) < batchBytes && len(b.ends) < maxCells; done++ {
+	for size := 0; done < rows && size < batchBytes && len(b.fields) < maxCells; done++ {
 		for i, column := range columns {
 			text, ok, err := column.next()
 			if err != nil {
 				return done, fmt.Errorf("row %d of a row group, text column %d: %w", done, i+1, err)
 			}
-			if !ok {
-				b.ends = append(b.ends, -1)
-				continue
-			}
-			b.text = append(b.text, text...)
-			b.ends = append(b.ends, len(b.text))
+			size += len(text)
+			b.add(text, ok, column.lasting())
 		}
 	}
 	b.cut()
 	return done, nil
 }
 
-// cut makes fields of the text once it no longer grows. They are not copied: a
-// build reads no byte more often than it must.
+// add appends a field. Text that lasts is used where it lies: a build reads no
+// byte more often than it must.
+func (b *Batch) add(text []byte, ok, lasting bool) {
+	switch {
+	case !ok:
+		b.fields = append(b.fields, Field{})
+	case lasting:
+		b.fields = append(b.fields, Field{Text, unsafe.String(unsafe.SliceData(text), len(text))})
+	default:
+		if b.text == nil {
+			b.text = make([]byte, 0, batchBytes+batchBytes/4)
+		}
+		b.text = append(b.text, text...)
+		b.copied = append(b.copied, copied{len(b.fields), len(b.text)})
+		b.fields = append(b.fields, Field{Kind: Text})
+	}
+}
+
+// cut gives the copied fields their text once it no longer moves.
 func (b *Batch) cut() {
 	start := 0
-	for _, end := range b.ends {
-		field := Field{}
-		if end >= 0 {
-			field.Kind = Text
-			field.Text = unsafe.String(unsafe.SliceData(b.text[start:end]), end-start)
-			start = end
-		}
-		b.fields = append(b.fields, field)
+	for _, c := range b.copied {
+		b.fields[c.field].Text = unsafe.String(unsafe.SliceData(b.text[start:c.end]), c.end-start)
+		start = c.end
 	}
 }
 
 // Release ends the use of a batch and of its fields' texts, whose memory takes
 // another batch's.
 func (b *Batch) Release() {
-	if b.free != nil {
-		b.free.Put(b)
+	if b.free == nil {
+		return // JSONL: its memory is its own
 	}
+	group := b.group
+	b.free.Put(b)
+	group.Done()
 }

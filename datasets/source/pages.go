@@ -40,6 +40,7 @@ type pageReader struct {
 	page       []byte
 	dictionary []byte
 	starts     []uint32 // of the dictionary's values
+	known      bool     // the dictionary was read
 
 	left    int    // values of the page that were not given out yet
 	levels  hybrid // of definition
@@ -76,8 +77,11 @@ func (r *pageReader) reset(file *parquet.File, meta *format.ColumnMetaData, maxL
 	r.buffered.Reset(r.section)
 	r.decoder.Reset(r.protocol.NewReader(r.buffered))
 	r.snappy, r.maxLevel = meta.Codec == format.Snappy, maxLevel
-	r.starts, r.left = r.starts[:0], 0
+	r.starts, r.known, r.left = r.starts[:0], false, 0
 }
+
+// Values of the dictionary stay; pages are read over one another.
+func (r *pageReader) lasting() bool { return r.indexed }
 
 func (r *pageReader) close() { r.free.Put(r) }
 
@@ -173,11 +177,15 @@ func (r *pageReader) unpack(buf, packed []byte) ([]byte, error) {
 }
 
 func (r *pageReader) turnDictionary(h *format.DictionaryPageHeader) (err error) {
+	if r.known {
+		return errors.New("a second dictionary")
+	}
+	r.known = true
 	if r.dictionary, err = r.unpack(r.dictionary, r.packed); err != nil {
 		return err
 	}
 	rest := r.dictionary
-	for r.starts = r.starts[:0]; len(r.starts) < int(h.NumValues); {
+	for len(r.starts) < int(h.NumValues) {
 		r.starts = append(r.starts, uint32(len(r.dictionary)-len(rest)))
 		if _, rest, err = cutValue(rest); err != nil {
 			return fmt.Errorf("dictionary: %w", err)

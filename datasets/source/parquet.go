@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -101,6 +102,8 @@ func (s *Set) readGroup(ctx context.Context, c chunk, emit func(*Batch) error) e
 		columns[i] = s.column(c, i)
 		defer columns[i].close()
 	}
+	var inUse sync.WaitGroup
+	defer inUse.Wait() // batches share the columns' memory
 	rows := int(c.group.NumRows())
 	index := 0
 	for done := 0; done < rows; index++ {
@@ -117,6 +120,8 @@ func (s *Set) readGroup(ctx context.Context, c chunk, emit func(*Batch) error) e
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		b.group = &inUse
+		inUse.Add(1)
 		if err := emit(b); err != nil {
 			return err
 		}
@@ -126,8 +131,11 @@ func (s *Set) readGroup(ctx context.Context, c chunk, emit func(*Batch) error) e
 
 // textColumn gives a column's values one by one.
 type textColumn interface {
-	// next gives a value, valid until the next call, or null as false.
+	// next gives a value, or null as false.
 	next() (text []byte, ok bool, err error)
+	// lasting says whether the value just given is valid until close; otherwise it
+	// is until the next one.
+	lasting() bool
 	close()
 }
 
@@ -176,6 +184,8 @@ func (r *valueReader) next() (text []byte, ok bool, err error) {
 	}
 	return v.ByteArray(), true, nil
 }
+
+func (r *valueReader) lasting() bool { return false }
 
 func (r *valueReader) close() {
 	// Nothing was written: a failed close loses nothing.

@@ -74,8 +74,8 @@ func (s *Set) openParquet(name string, columns []string) error {
 // Chunks is the number of chunks.
 func (s *Set) Chunks() int { return len(s.chunks) }
 
-// Read gives a chunk's rows to use, batch by batch. A batch
-// stays valid until it is released.
+// Read gives a chunk's rows to use, batch by batch, each of which use has to have
+// released, also when it fails: Read returns once all are.
 func (s *Set) Read(ctx context.Context, index int, use func(*Batch) error) error {
 	c := s.chunks[index]
 	emit := func(b *Batch) error {

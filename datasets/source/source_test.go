@@ -87,6 +87,7 @@ func TestReadGivesRowsInOrder(t *testing.T) {
 		for chunk := range set.Chunks() {
 			first := n
 			err := set.Read(t.Context(), chunk, func(b *Batch) error {
+				defer b.Release()
 				batches++
 				if b.Chunk != chunk || first+b.First != n {
 					t.Errorf("%s: batch %+v at row %d", file, [3]int{b.Chunk, b.Index, b.First}, n)
@@ -175,6 +176,7 @@ func readAll(ctx context.Context, path string) error {
 	}
 	for chunk := range set.Chunks() {
 		err := set.Read(ctx, chunk, func(b *Batch) error {
+			defer b.Release()
 			for i := range b.Len() {
 				if _, err := b.Row(i); err != nil {
 					return err
