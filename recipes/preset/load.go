@@ -82,10 +82,8 @@ func load(name string, settings []string, kind string, v reflect.Value) error {
 	if err != nil {
 		return fmt.Errorf("recipe %s: %w", name, err)
 	}
-	for _, setting := range settings {
-		if err := set(v, setting); err != nil {
-			return fmt.Errorf("--set %s: %w", setting, err)
-		}
+	if err := setAll(v, settings); err != nil {
+		return err
 	}
 	if v.FieldByName("Kind").String() == "" {
 		return fmt.Errorf("recipe %s: no key kind: write kind: %s", name, kind)

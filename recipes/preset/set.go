@@ -7,6 +7,20 @@ import (
 	"strings"
 )
 
+// Set applies settings "key=value" to a recipe's struct, in their order.
+func Set[R any](recipe *R, settings []string) error {
+	return setAll(reflect.ValueOf(recipe).Elem(), settings)
+}
+
+func setAll(v reflect.Value, settings []string) error {
+	for _, setting := range settings {
+		if err := set(v, setting); err != nil {
+			return fmt.Errorf("setting %s: %w", setting, err)
+		}
+	}
+	return nil
+}
+
 // set applies one "key=value" of the command line to the recipe v.
 func set(v reflect.Value, setting string) error {
 	key, value, ok := strings.Cut(setting, "=")

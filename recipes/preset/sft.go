@@ -39,7 +39,6 @@ type NewModel struct {
 	RopeTheta     float64 `yaml:"rope_theta" above:"0" default:"10000" doc:"Base of the rotary embedding."`
 	NormEps       float64 `yaml:"norm_eps" above:"0" default:"1e-6" doc:"Added to the mean square in RMSNorm."`
 	TieEmbeddings bool    `yaml:"tie_embeddings" default:"true" doc:"One matrix for the embedding and the output."`
-	InitStd       float64 `yaml:"init_std" above:"0" default:"0.02" doc:"Standard deviation of the first weights."`
 }
 
 // LoRA chooses low-rank adapters (Hu et al., arXiv 2106.09685): W + alpha/rank·B·A.
