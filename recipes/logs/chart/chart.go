@@ -41,7 +41,7 @@ type Panel struct {
 // Figure is a titled set of panels with one legend.
 type Figure struct {
 	Title  string
-	Note   string // one line below the panels: how to read what is not obvious
+	Note   string // below the panels: how to read what is not obvious
 	Panels []Panel
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -69,7 +70,7 @@ func (f *Figure) size() (width, height vg.Length) {
 		pw, ph = aloneWidth, aloneHeight
 	}
 	width = vg.Length(cols)*pw + 2*margin
-	return width, vg.Length(rows)*ph + f.headHeight(width) + f.footHeight() + 2*margin
+	return width, vg.Length(rows)*ph + f.headHeight(width) + f.footHeight(width) + 2*margin
 }
 
 // draw puts title, legend, panels and note on a canvas of the figure's size.
@@ -84,36 +85,68 @@ func (f *Figure) draw(dc draw.Canvas) {
 	inner := draw.Crop(dc, margin, -margin, margin, -margin)
 	f.drawHead(inner, looks)
 	f.drawFoot(inner)
-	f.drawPanels(draw.Crop(inner, 0, 0, f.footHeight(), -f.headHeight(width)), looks)
+	f.drawPanels(draw.Crop(inner, 0, 0, f.footHeight(width), -f.headHeight(width)), looks)
 }
 
 func (f *Figure) drawPanels(dc draw.Canvas, looks map[string]look) {
 	rows, cols := f.tiles()
+	xmin, xmax := f.steps()
 	grid := make([][]*plot.Plot, rows)
 	for r := range grid {
 		grid[r] = make([]*plot.Plot, cols)
 		for c := range grid[r] {
 			if i := r*cols + c; i < len(f.Panels) {
-				grid[r][c] = newPlot(f.Panels[i], looks)
+				grid[r][c] = newPlot(f.Panels[i], xmin, xmax, looks)
 			}
 		}
 	}
-	tiles := draw.Tiles{Rows: rows, Cols: cols, PadX: vg.Points(16), PadY: vg.Points(16), PadRight: vg.Points(6)}
+	gap := vg.Length(titleGap)
+	if !slices.ContainsFunc(f.Panels, func(p Panel) bool { return p.Title != "" }) {
+		gap = 0
+	}
+	tiles := draw.Tiles{Rows: rows, Cols: cols, PadX: vg.Points(16), PadY: gap + vg.Points(10), PadTop: gap, PadRight: vg.Points(6)}
 	canvases := plot.Align(grid, tiles, dc)
 	for r := range grid {
 		for c, p := range grid[r] {
 			if p != nil {
 				p.Draw(canvases[r][c])
+				drawTitle(p.DataCanvas(canvases[r][c]), f.Panels[r*cols+c].Title)
 			}
 		}
 	}
 }
 
-// Heights of the title, of a line of the legend, and of the note.
+// titleGap is the room for a panel's title above it.
+const titleGap = 16
+
+// drawTitle writes a panel's title above its data, at one height in a row of
+// panels, which the library's own title is not.
+func drawTitle(data draw.Canvas, title string) {
+	style := textStyle(11, true)
+	style.XAlign = text.XCenter
+	data.FillText(style, vg.Point{X: (data.Min.X + data.Max.X) / 2, Y: data.Max.Y + 8}, title)
+}
+
+// steps is the range of the x axes, one for all panels.
+func (f *Figure) steps() (xmin, xmax float64) {
+	var all []Series
+	for _, p := range f.Panels {
+		all = append(all, p.Series...)
+	}
+	xmin, xmax, _, _, ok := bounds(all)
+	if !ok {
+		return 0, 1
+	}
+	return xmin, xmax
+}
+
+// Heights of the title, of a line of the legend, and of a line of the note; the
+// size of its letters.
 const (
 	titleHeight  = 24
 	legendHeight = 17
-	noteHeight   = 18
+	noteHeight   = 13
+	noteSize     = 9
 )
 
 func (f *Figure) headHeight(width vg.Length) vg.Length {
@@ -121,11 +154,12 @@ func (f *Figure) headHeight(width vg.Length) vg.Length {
 	return titleHeight + vg.Length(lines)*legendHeight + 6
 }
 
-func (f *Figure) footHeight() vg.Length {
-	if f.Note == "" {
+func (f *Figure) footHeight(width vg.Length) vg.Length {
+	lines := wrap(f.Note, textStyle(noteSize, false), width-2*margin)
+	if len(lines) == 0 {
 		return 0
 	}
-	return noteHeight
+	return vg.Length(len(lines))*noteHeight + 4
 }
 
 func (f *Figure) drawHead(dc draw.Canvas, looks map[string]look) {
@@ -144,6 +178,9 @@ func (f *Figure) drawHead(dc draw.Canvas, looks map[string]look) {
 }
 
 func (f *Figure) drawFoot(dc draw.Canvas) {
-	style := textStyle(9, false)
-	dc.FillText(style, vg.Point{X: dc.Min.X, Y: dc.Min.Y}, f.Note)
+	style := textStyle(noteSize, false)
+	lines := wrap(f.Note, style, dc.Max.X-dc.Min.X)
+	for i, line := range lines {
+		dc.FillText(style, vg.Point{X: dc.Min.X, Y: dc.Min.Y + vg.Length(len(lines)-1-i)*noteHeight}, line)
+	}
 }

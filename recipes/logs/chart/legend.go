@@ -2,6 +2,7 @@ package chart
 
 import (
 	"image/color"
+	"strings"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -39,4 +40,17 @@ func drawEntry(dc draw.Canvas, x, y vg.Length, name string, l look) {
 	style := textStyle(10, false)
 	style.YAlign = text.YCenter
 	dc.FillText(style, vg.Point{X: x + swatch + 6, Y: y}, name)
+}
+
+// wrap breaks text into lines of at most width.
+func wrap(content string, style text.Style, width vg.Length) []string {
+	var lines []string
+	for _, word := range strings.Fields(content) {
+		if n := len(lines); n > 0 && style.Width(lines[n-1]+" "+word) <= width {
+			lines[n-1] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return lines
 }

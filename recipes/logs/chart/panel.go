@@ -13,17 +13,16 @@ import (
 const markersUpTo = 40
 
 // newPlot makes the axes of a panel and puts its curves on them.
-func newPlot(p Panel, looks map[string]look) *plot.Plot {
+func newPlot(p Panel, xmin, xmax float64, looks map[string]look) *plot.Plot {
 	out := plot.New()
-	out.Title.Text, out.Title.TextStyle, out.Title.Padding = p.Title, textStyle(11, true), vg.Points(4)
-	out.Title.TextStyle.XAlign, out.Title.TextStyle.YAlign = text.XCenter, text.YTop
 	out.X.Label.Text, out.Y.Label.Text = p.XLabel, p.YLabel
 	if p.XLabel == "" {
 		out.X.Label.Text = "step"
 	}
 	styleAxis(&out.X, text.XCenter, text.YTop)
 	styleAxis(&out.Y, text.XRight, text.YCenter)
-	out.X.Tick.Marker, out.Y.Tick.Marker = niceTicks{count: 6, integer: true}, niceTicks{count: 5}
+	out.X.Tick.Marker, out.Y.Tick.Marker = niceTicks{count: 7, integer: true}, niceTicks{count: 7}
+	out.X.Min, out.X.Max = widen(xmin, xmax, 0.02, 0.5)
 	setRange(out, p)
 	out.Add(curves{panel: p, looks: looks})
 	return out
@@ -39,17 +38,16 @@ func styleAxis(a *plot.Axis, xAlign text.XAlignment, yAlign text.YAlignment) {
 	a.Padding = 0
 }
 
-// setRange gives both axes the range of the data and a margin; equal values get
+// setRange gives the y axis the range of the data and a margin; equal values get
 // a range around them.
 func setRange(out *plot.Plot, p Panel) {
-	xmin, xmax, ymin, ymax, ok := bounds(p.Series)
+	_, _, ymin, ymax, ok := bounds(p.Series)
 	if !ok {
-		xmin, xmax, ymin, ymax = 0, 1, 0, 1
+		ymin, ymax = 0, 1
 	}
 	if p.Reference != 0 {
 		ymin, ymax = min(ymin, p.Reference), max(ymax, p.Reference)
 	}
-	out.X.Min, out.X.Max = widen(xmin, xmax, 0.02, 0.5)
 	out.Y.Min, out.Y.Max = widen(ymin, ymax, 0.06, 0.1*math.Abs(ymin))
 	if ymin >= 0 && out.Y.Min < 0 {
 		out.Y.Min = 0 // a margin must not suggest that the quantity can be negative
@@ -113,10 +111,7 @@ type pen struct {
 func (p pen) at(x, y float64) vg.Point { return vg.Point{X: p.x(x), Y: p.y(y)} }
 
 func (p pen) series(s Series) {
-	total := 0
-	for _, segment := range segments(s.Points) {
-		total += len(segment)
-	}
+	total := count(s.Points)
 	for _, segment := range segments(s.Points) {
 		switch {
 		case s.Smooth && total >= smoothFrom && len(segment) > 2:

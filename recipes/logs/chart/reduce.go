@@ -53,3 +53,24 @@ func movingMean(points []Point, half int) []Point {
 	}
 	return mean
 }
+
+// Smoothed says whether a figure draws the moving mean of any series.
+func (f *Figure) Smoothed() bool {
+	for _, p := range f.Panels {
+		for _, s := range p.Series {
+			if s.Smooth && count(s.Points) >= smoothFrom {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// count is how many points are drawn.
+func count(points []Point) int {
+	n := 0
+	for _, segment := range segments(points) {
+		n += len(segment)
+	}
+	return n
+}
