@@ -23,27 +23,33 @@ type sourceFlags struct {
 	Cache cacheFlags `embed:""`
 }
 
-// files finds the files behind FILE, DIR or hub:ORG/NAME[@REV].
+// files finds the files behind --source.
 func (f sourceFlags) files(ctx context.Context, c *console, name string) ([]string, error) {
+	return f.Cache.dataFiles(ctx, c, "--source", name)
+}
+
+// dataFiles finds the files behind FILE, DIR or hub:ORG/NAME[@REV], which flag
+// or setting named.
+func (f cacheFlags) dataFiles(ctx context.Context, c *console, named, name string) ([]string, error) {
 	if repo, isHub := strings.CutPrefix(name, "hub:"); isHub {
 		r, err := hub.Parse(hub.Datasets, repo)
 		if err != nil {
-			return nil, badInput(fmt.Errorf("--source hub:%w", err))
+			return nil, badInput(fmt.Errorf("%s hub:%w", named, err))
 		}
 		tables, err := hub.Select([]string{"*.parquet", "*.jsonl"}, nil)
 		if err != nil {
 			return nil, err
 		}
-		if name, err = f.Cache.fetched(ctx, c, r, tables); err != nil {
+		if name, err = f.fetched(ctx, c, r, tables); err != nil {
 			if errors.Is(err, hub.ErrNotCached) {
-				err = fmt.Errorf("%w: go online, name files with --source FILE or DIR, or bring the cache", err)
+				err = fmt.Errorf("%w: go online, name files with %s FILE or DIR, or bring the cache", err, named)
 			}
 			return nil, err
 		}
 	}
 	files, err := source.Files(name)
 	if err != nil {
-		return nil, badInput(fmt.Errorf("--source: %w", err))
+		return nil, badInput(fmt.Errorf("%s: %w", named, err))
 	}
 	return files, nil
 }
