@@ -8,6 +8,7 @@ import "github.com/coderl/cr/datasets/pyvalue"
 type plainRule struct {
 	minTests int
 	language string
+	tests    int    // cases of the row
 	inputs   []byte // then the whole ground truth
 	outputs  []byte
 	name     []byte // fn_name of the first case, as JSON
@@ -16,44 +17,47 @@ type plainRule struct {
 
 // apply returns false where the rules have to look. The ground truth is valid
 // until the next call.
-func (r *plainRule) apply(text pyvalue.Plain) ([]byte, bool) {
+func (r *plainRule) apply(text pyvalue.Plain) (truth []byte, d *drop, ok bool) {
 	var language, tests bool
 	for ok := text.Next('{'); !text.Last('}'); ok = text.Next(',') {
 		key, hasKey := text.Key()
 		if !ok || !hasKey || !text.Next(':') {
-			return nil, false
+			return nil, nil, false
 		}
 		switch {
 		case key == "language" && !language:
 			var name string
 			if name, language = text.Key(); name != r.language {
-				return nil, false
+				return nil, nil, false
 			}
 		case key == "test_cases" && !tests:
 			if tests = r.cases(&text); !tests {
-				return nil, false
+				return nil, nil, false
 			}
 		default:
-			return nil, false
+			return nil, nil, false
 		}
 	}
-	if !language || !tests {
-		return nil, false
+	switch {
+	case !language || !tests:
+		return nil, nil, false
+	case r.tests < r.minTests:
+		return nil, fewTests(r.tests), true
 	}
-	return r.join(), true
+	return r.join(), nil, true
 }
 
 // cases reads the list of test cases.
 func (r *plainRule) cases(text *pyvalue.Plain) bool {
 	r.inputs, r.outputs, r.name = append(r.inputs[:0], `{"input": [`...), r.outputs[:0], r.name[:0]
-	n := 0
+	r.tests = 0
 	for ok := text.Next('['); !text.Next(']'); ok = text.Next(',') {
-		if !ok || !r.testCase(text, n) {
+		if !ok || !r.testCase(text, r.tests) {
 			return false
 		}
-		n++
+		r.tests++
 	}
-	return n >= r.minTests
+	return true
 }
 
 // testCase reads the n-th test case.

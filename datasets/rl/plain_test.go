@@ -2,6 +2,7 @@ package rl
 
 import (
 	"bytes"
+	"reflect"
 	"testing"
 )
 
@@ -17,15 +18,15 @@ func FuzzPlainRule(f *testing.F) {
 		f.Add(text)
 	}
 	o := Defaults()
-	o.MinTests = 1
+	o.MinTests = 2
 	short, long := newRules(o), newRules(o)
 	f.Fuzz(func(t *testing.T, text string) {
-		got, ok := short.plain.apply(short.literals.Plain(text))
+		got, gotDrop, ok := short.plain.apply(short.literals.Plain(text))
 		if !ok {
 			return
 		}
-		if want, d := long.judgeTests(text); d != nil || !bytes.Equal(got, want) {
-			t.Fatalf("%q gives\n%s, the rules\n%s (%+v)", text, got, want, d)
+		if want, d := long.judgeTests(text); !reflect.DeepEqual(d, gotDrop) || !bytes.Equal(got, want) {
+			t.Fatalf("%q gives\n%s (%+v), the rules\n%s (%+v)", text, got, gotDrop, want, d)
 		}
 	})
 }
@@ -42,8 +43,8 @@ func TestPlainRuleTakesCommonText(t *testing.T) {
 		`{"test_cases": [{"input": "1\n", "output": "'\\"}, {"output": None, "input": "\u00e9\""}], "language": "python"}`,
 		"{\n \"language\": \"python\",\n \"test_cases\": [\n  {\"input\": \"1\\n\", \"output\": \"'\\\\\"},\n  {\"input\": \"\u00e9\\\"\", \"output\": None}\n ]\n}",
 	} {
-		if got, ok := r.plain.apply(r.literals.Plain(text)); !ok || string(got) != want {
-			t.Errorf("%s: %s, %v", text, got, ok)
+		if got, d, ok := r.plain.apply(r.literals.Plain(text)); !ok || d != nil || string(got) != want {
+			t.Errorf("%s: %s, %v, %v", text, got, d, ok)
 		}
 	}
 }

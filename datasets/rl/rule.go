@@ -101,8 +101,8 @@ func (r *rules) checkSolution(field source.Field) *drop {
 
 // truth makes the ground truth of verification_info.
 func (r *rules) truth(text string) ([]byte, *drop) {
-	if truth, ok := r.plain.apply(r.literals.Plain(text)); ok {
-		return truth, nil
+	if truth, d, ok := r.plain.apply(r.literals.Plain(text)); ok {
+		return truth, d
 	}
 	return r.judgeTests(text)
 }
@@ -133,7 +133,7 @@ func (r *rules) testCases(text string) ([]pyvalue.Value, *drop) {
 	case ok && tests.Kind != pyvalue.List:
 		return nil, &drop{FewTests, "test_cases is a " + tests.Kind.String() + ", not a list"}
 	case len(tests.Items) < r.minTests:
-		return nil, &drop{FewTests, fmt.Sprintf("%d test cases", len(tests.Items))}
+		return nil, fewTests(len(tests.Items))
 	}
 	for _, key := range []string{"input", "output"} {
 		has, d := contains(tests.Items[0], key)
@@ -146,6 +146,8 @@ func (r *rules) testCases(text string) ([]pyvalue.Value, *drop) {
 	}
 	return tests.Items, nil
 }
+
+func fewTests(n int) *drop { return &drop{FewTests, fmt.Sprintf("%d test cases", n)} }
 
 // parse reads Python's syntax, and JSON where that is refused.
 func (r *rules) parse(text string) (pyvalue.Value, *drop) {
