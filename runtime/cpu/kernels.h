@@ -54,6 +54,15 @@ typedef struct {
                       const int32_t *pos, const int32_t *first, const int32_t *pages, long lo, long hi, long kv_head,
                       float *scratch);
     long (*attention_scratch)(long rows, attention_shape shape);
+
+    // of a training device
+    long sum_panel, sum_rows, sum_depth; // columns and rows of a tile of add_block, and most rows of a block
+    // rows [lo, hi) of a block of depth rows; scratch holds cols rounded up to panels
+    void (*pack_block)(float *dst, const uint8_t *src, int dtype, long stride, long depth, long cols, long lo, long hi,
+                       float *scratch);
+    // rows rows of c += a · the packed block; a by rows, or by columns
+    void (*add_block)(float *c, long ldc, const float *a, long lda, int by_columns, const float *b, long rows,
+                      long cols, long depth);
 } cr_kernels;
 
 extern const cr_kernels cr_kernels_portable, cr_kernels_avx2, cr_kernels_avx512;

@@ -4,6 +4,7 @@
 #include "kernels_rows.inc.h"
 #include "kernels_matmul.inc.h"
 #include "kernels_attention.inc.h"
+#include "kernels_product.inc.h"
 
 const cr_kernels KERNELS = {
     .decode = decode,
@@ -15,4 +16,9 @@ const cr_kernels KERNELS = {
     .rope = rope,
     .attention = attention,
     .attention_scratch = attention_scratch,
+    .sum_panel = SUM_PANEL,
+    .sum_rows = SUM_ROWS,
+    .sum_depth = SUM_DEPTH,
+    .pack_block = pack_block,
+    .add_block = add_block,
 };

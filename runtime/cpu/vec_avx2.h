@@ -11,6 +11,8 @@ typedef struct {
 #define DIRECT_ROWS 4
 #define DIRECT_COLS(MR) ((MR) == 1 ? 4 : (MR) == 2 ? 2 : 1)
 #define QUERY_TILE 3
+#define SUM_ROWS 6
+#define SUM_COLS 1
 #define HALF_TILES 1 // sixteen registers hold a tile of half vectors only
 
 INLINE v16 v_set1(float a) { return (v16){_mm256_set1_ps(a), _mm256_set1_ps(a)}; }

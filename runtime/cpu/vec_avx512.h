@@ -9,6 +9,8 @@ typedef __m512 v16;
 #define DIRECT_ROWS 4
 #define DIRECT_COLS(MR) ((MR) <= 2 ? 8 : 4)
 #define QUERY_TILE 6
+#define SUM_ROWS 8
+#define SUM_COLS 3
 
 INLINE v16 v_set1(float a) { return _mm512_set1_ps(a); }
 INLINE v16 v_zero(void) { return _mm512_setzero_ps(); }

@@ -11,6 +11,8 @@ typedef int32_t i16x __attribute__((vector_size(64)));
 #define DIRECT_ROWS 1    // up to this many rows of x, weights are decoded in registers
 #define DIRECT_COLS(MR) 4
 #define QUERY_TILE 1     // queries that share a loaded key or value
+#define SUM_ROWS 2       // rows of a register tile of the backward products
+#define SUM_COLS 1       // and its vectors
 
 INLINE v16 v_set1(float a) { return (v16){a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a}; }
 INLINE v16 v_zero(void) { return v_set1(0); }
