@@ -118,7 +118,7 @@ func parseField(part string) (f field, ok bool) {
 			return short, true
 		}
 	}
-	return f, ok
+	return f, ok && !strings.Contains(f.text, " ")
 }
 
 func splitField(part string) (f field, ok bool) {
@@ -127,7 +127,7 @@ func splitField(part string) (f field, ok bool) {
 		return field{}, false
 	}
 	f.key, f.text = part[:colon], part[colon+1:]
-	if !isKey(f.key) {
+	if !isKey(f.key) || strings.HasPrefix(f.text, " ") {
 		return field{}, false
 	}
 	f.value, f.kind = parseNumber(f.text)
@@ -149,7 +149,7 @@ func isKey(text string) bool {
 			return false
 		}
 	}
-	return !strings.Contains(text, " ") || strings.Contains(text, "/") && !strings.HasSuffix(text, " ")
+	return !strings.Contains(text, " ") || strings.Contains(text, "/") && !strings.ContainsAny(text, "{}=\"") && !strings.HasSuffix(text, " ")
 }
 
 // withoutEscapes is the line without ANSI colours and cursor movements.

@@ -193,6 +193,7 @@ func (p *plotter) speedup() Figure {
 		return Figure{Name: file, Skipped: reason}
 	}
 	f := &chart.Figure{Title: "Throughput, speed-up over " + p.baseline.Name}
+	var relatives []chart.Panel
 	var notes []string
 	for _, q := range []quantity{throughput(), stepTime(), generationTime()} {
 		panel, ok := p.panel(q, runs, p.role)
@@ -201,9 +202,10 @@ func (p *plotter) speedup() Figure {
 		}
 		f.Panels = append(f.Panels, panel)
 		if relative, note, ok := p.relative(q); ok {
-			f.Panels, notes = append(f.Panels, relative), append(notes, note)
+			relatives, notes = append(relatives, relative), append(notes, note)
 		}
 	}
+	f.Panels = append(f.Panels, relatives...) // below the quantities themselves
 	f.Note = strings.Join(notes, " ")
 	return finished(file, f, "neither throughput nor time per step was logged")
 }

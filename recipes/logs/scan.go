@@ -65,12 +65,11 @@ func (s *scanner) line(text []byte, number int64, whole bool) {
 			s.part().windows++
 		}
 	default:
-		if origin, ok := parseOrigin(line); ok {
-			s.setOrigin(origin)
-			return
-		}
 		for _, step := range parseSteps(line) {
 			s.step(step, number, whole)
+		}
+		if origin, ok := parseOrigin(line); ok {
+			s.setOrigin(origin)
 		}
 	}
 }
@@ -166,8 +165,8 @@ func (s *scanner) step(line stepLine, number int64, whole bool) {
 }
 
 // cutEnd is what to keep of a line in which the file ends. Its last value may
-// lack digits: it is kept only where earlier lines ended with the same metric and
-// it reads as a whole number.
+// lack digits: it is kept where more of the line follows it, or where earlier lines
+// ended with the same metric and it reads as a whole number.
 func (s *scanner) cutEnd(line stepLine, number int64) []field {
 	n := len(line.fields)
 	if n == 0 {
@@ -179,7 +178,7 @@ func (s *scanner) cutEnd(line stepLine, number int64) []field {
 		return line.fields
 	}
 	s.problems.add(endCut, s.file, number, "step %d: the file ends within this line; its last value is left out", line.step)
-	if looksWhole {
+	if line.torn {
 		return line.fields
 	}
 	return line.fields[:n-1]
