@@ -84,7 +84,7 @@ func (t *Trainer) newGraph(ctx context.Context, tape *autograd.Tape, b Batch, on
 		segments: tensor.PackedBatch{Starts: b.Starts, Scale: float32(1 / math.Sqrt(float64(t.config.HeadDim)))},
 	}
 	if lora := t.options.LoRA; lora != nil {
-		g.adapterScale = float32(lora.Alpha / float64(lora.Rank))
+		g.adapterScale = float32(lora.scale())
 	}
 	return g
 }

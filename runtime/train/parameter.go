@@ -9,18 +9,18 @@ import (
 
 // parameter is one trained tensor with what its training needs.
 type parameter struct {
-	name     string
-	master   tensor.Tensor // F32
-	compute  tensor.Tensor // what operations read: master, or its copy in BF16
-	grad     tensor.Tensor // F32
-	mean, sq tensor.Tensor // AdamW's moments, F32
-	leaf     *autograd.Value
+	name         string
+	master       tensor.Tensor // F32
+	compute      tensor.Tensor // what operations read: master, or its copy in BF16
+	grad         tensor.Tensor // F32
+	mean, square tensor.Tensor // AdamW's moments, F32
+	leaf         *autograd.Value
 }
 
 // newParameter allocates a parameter of zeros that computes in the given type.
 func newParameter(dev tensor.TrainingDevice, name string, compute tensor.DType, shape []int) (*parameter, error) {
 	p := &parameter{name: name}
-	for _, t := range []*tensor.Tensor{&p.master, &p.grad, &p.mean, &p.sq} {
+	for _, t := range []*tensor.Tensor{&p.master, &p.grad, &p.mean, &p.square} {
 		var err error
 		if *t, err = dev.New(tensor.F32, shape...); err != nil {
 			return nil, fmt.Errorf("train %s: %w", name, err)

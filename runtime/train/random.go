@@ -1,7 +1,6 @@
 package train
 
 import (
-	"encoding/binary"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/coderl/cr/runtime/model"
 	"github.com/coderl/cr/runtime/tensor"
+	"github.com/coderl/cr/runtime/tensor/reference"
 )
 
 // initStd is transformers' default initializer_range.
@@ -64,10 +64,8 @@ func (r random) Tensor(name string) (tensor.Host, error) {
 	case len(shape) > 1:
 		fillNormal(values, initStd, r.seed, name)
 	}
-	data := make([]byte, 0, 4*n)
-	for _, v := range values {
-		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(v))
-	}
+	data := make([]byte, 4*n)
+	reference.Encode(data, tensor.F32, values)
 	return tensor.Host{DType: tensor.F32, Shape: shape, Data: data}, nil
 }
 

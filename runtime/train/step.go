@@ -27,7 +27,7 @@ func (t *Trainer) Step(lr float64) (Update, error) {
 		s.GradScale = float32(min(1, clip/(norm+1e-6)))
 	}
 	for _, p := range t.parameters {
-		t.dev.AdamW(p.master, p.grad, p.mean, p.sq, s)
+		t.dev.AdamW(p.master, p.grad, p.mean, p.square, s)
 		p.refresh(t.dev)
 	}
 	t.zeroGradients()

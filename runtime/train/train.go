@@ -28,11 +28,25 @@ type Options struct {
 	// which computes the rest again: much less memory for a third more work.
 	Checkpointing bool
 	AdamW         AdamW
-	ClipNorm      float64 // bound of the gradients' global norm; 0: none
-	Frozen        bool    // no weight is trained: for LogProbs alone
+	ClipNorm      float64  // bound of the gradients' global norm; 0: none
+	Save          SaveType // of weights in saved models
+	Frozen        bool     // no weight is trained: for LogProbs alone
 	// Scratch begins from random weights: the folder needs config.json only.
 	Scratch bool
 	Seed    uint64 // of random weights: those of Scratch and of LoRA's A
+}
+
+// SaveType is the element type of saved weights. The zero value keeps that of
+// the model that was opened, F32 in place of quantised ones; "f32" and "bf16"
+// are the others.
+type SaveType string
+
+// dtype returns the type that is asked for, if one is.
+func (s SaveType) dtype() (d tensor.DType, given bool) {
+	if s == "bf16" {
+		return tensor.BF16, true
+	}
+	return tensor.F32, s == "f32"
 }
 
 // LoRA says which matrices get adapters: y = W·x + (Alpha/Rank)·B·A·x (Hu et

@@ -23,9 +23,11 @@ type Trainer struct {
 	dev               tensor.TrainingDevice
 	pool              *autograd.Pool
 	decoder           *model.Decoder[*weight]
-	parameters        []*parameter  // in the order of the graph
-	squares           tensor.Tensor // [len(parameters)], of gradients
-	invFreq, backFreq tensor.Tensor // [headDim/2]
+	stored            []storedWeight // that a saved model holds, in the order of the graph
+	initType          tensor.DType   // of weights from scratch, when saved
+	parameters        []*parameter   // in the order of the graph
+	squares           tensor.Tensor  // [len(parameters)], of gradients
+	invFreq, backFreq tensor.Tensor  // [headDim/2]
 	ropeScale         float32
 	updates           int // that AdamW has made
 }
@@ -79,6 +81,8 @@ func (o Options) check() error {
 	switch {
 	case o.DType != tensor.F32 && o.DType != tensor.BF16:
 		return fmt.Errorf("compute type %s: choose F32 or BF16", o.DType)
+	case o.Save != "" && o.Save != "f32" && o.Save != "bf16":
+		return fmt.Errorf("type of saved weights %q: choose f32 or bf16", o.Save)
 	case o.LoRA != nil && (o.Scratch || o.Frozen):
 		return errors.New("LoRA trains adapters of a model that exists: not from scratch, and not frozen")
 	}
@@ -90,6 +94,9 @@ func (t *Trainer) source() (model.Source, error) {
 	var err error
 	if t.options.Scratch {
 		if t.config, err = weights.ReadConfig(t.path); err != nil {
+			return nil, err
+		}
+		if t.initType, err = initType(t.path); err != nil {
 			return nil, err
 		}
 		return newRandom(t.config, t.options.Seed)

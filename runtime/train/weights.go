@@ -34,6 +34,9 @@ func (l *LoRA) check() error {
 	return nil
 }
 
+// scale is the factor on B·A.
+func (l *LoRA) scale() float64 { return l.Alpha / float64(l.Rank) }
+
 // targets tells whether a weight's name is that of a matrix to adapt.
 func (l *LoRA) targets(name string) bool {
 	return l != nil && slices.ContainsFunc(l.Targets, func(target string) bool {
@@ -56,18 +59,36 @@ func (c *collector) Weight(name string, shape ...int) (*weight, error) {
 	if err != nil {
 		return nil, err
 	}
+	w, err := c.make(name, host)
+	if err == nil {
+		c.t.stored = append(c.t.stored, storedWeight{name: name, shape: shape, dtype: c.saved(host.DType), weight: w})
+	}
+	return w, err
+}
+
+// saved is the type of a weight in a saved model: as it was opened.
+func (c *collector) saved(stored tensor.DType) tensor.DType {
+	if c.t.options.Scratch {
+		return c.t.initType
+	}
+	return savedType(stored)
+}
+
+// make puts a weight on the device, as a parameter unless it is frozen.
+func (c *collector) make(name string, host tensor.Host) (*weight, error) {
 	if c.t.options.Frozen || c.t.options.LoRA != nil {
 		return c.frozen(name, host)
 	}
 	compute := c.t.options.DType
-	if len(shape) == 1 {
+	if len(host.Shape) == 1 {
 		compute = tensor.F32
 	}
-	p, err := c.t.addParameter(name, compute, shape)
+	p, err := c.t.addParameter(name, compute, host.Shape)
 	if err != nil {
 		return nil, err
 	}
-	c.t.fill(p, host)
+	c.t.write(p.master, host)
+	p.refresh(c.t.dev)
 	return &weight{leaf: p.leaf}, nil
 }
 
@@ -122,13 +143,12 @@ func (t *Trainer) addAdapter(module string, shape []int) (*adapter, error) {
 // fillChunk is how many values of a weight are widened at a time.
 const fillChunk = 1 << 20
 
-// fill sets a parameter to a stored weight's values.
-func (t *Trainer) fill(p *parameter, host tensor.Host) {
-	flat := p.master.Reshape(p.master.Len())
+// write sets F32 memory to a stored tensor's values.
+func (t *Trainer) write(x tensor.Tensor, host tensor.Host) {
+	flat := x.Reshape(x.Len())
 	for lo := 0; lo < flat.Len(); lo += fillChunk {
 		hi := min(lo+fillChunk, flat.Len())
 		part := tensor.Host{DType: host.DType, Shape: []int{hi - lo}, Data: host.Data[host.DType.Bytes(lo):host.DType.Bytes(hi)]}
 		t.dev.Write(flat.Rows(lo, hi), weights.Dequantize(part))
 	}
-	p.refresh(t.dev)
 }

@@ -106,6 +106,9 @@ func (m *merger) run(ctx context.Context, dir, out string) (Merged, error) {
 // load maps and reads one rank's shard.
 func (m *merger) load(path string) error {
 	file, err := mapfile.Open(path)
+	if errors.Is(err, mapfile.ErrNotFile) {
+		return refusal{err}
+	}
 	if err != nil {
 		return err
 	}

@@ -38,6 +38,8 @@ func (m *merger) join(name string) (joined, error) {
 			return joined{}, fmt.Errorf("%s on rank 0, %s on rank %d", first.local().storage.dtype, n.local().storage.dtype, rank)
 		case (n.shard == nil) != (first.shard == nil):
 			return joined{}, fmt.Errorf("sharded on one rank and whole on another (rank %d)", rank)
+		case n.shard != nil && n.shard.holder >= 0 && n.shard.holder != rank:
+			return joined{}, fmt.Errorf("the file of rank %d holds what rank %d saved: give the files their names back", rank, n.shard.holder)
 		}
 	}
 	if first.shard == nil {

@@ -260,6 +260,22 @@ func TestMergeKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
+// Even shards of files that changed their names would make a model of the right
+// shapes and the wrong values.
+func TestMergeRefusesExchangedRanks(t *testing.T) {
+	for name, world := range map[string]string{"fsdp2-8": "8", "plain-mesh-2": "2", "hsdp-4": "4", "fsdp1-2": "2"} {
+		dir := clone(t, filepath.Join("testdata/fsdp", name))
+		for from, to := range map[string]string{"0": "1", "1": "0"} {
+			stem := "model_world_size_" + world + "_rank_"
+			copyInto(t, filepath.Join("testdata/fsdp", name, stem+from+".pt"), filepath.Join(dir, stem+to+".pt"))
+		}
+		_, err := merge(t, dir, weights.MergeOptions{})
+		if !errors.Is(err, weights.ErrBadCheckpoint) || !strings.Contains(err.Error(), "the file of rank 0 holds what rank 1 saved") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // An RL checkpoint keeps its shards one folder down.
 func TestMergeActor(t *testing.T) {
 	dir := t.TempDir()

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/coderl/cr/internal/atomicfile"
@@ -17,29 +15,13 @@ func (m *merger) write(ctx context.Context, tensors []joined, out string) (Merge
 	if err := emptyOrAbsent(out); err != nil {
 		return Merged{}, err
 	}
-	parent := filepath.Dir(filepath.Clean(out))
-	if err := os.MkdirAll(parent, 0o755); err != nil {
-		return Merged{}, err
-	}
-	temp, err := os.MkdirTemp(parent, ".merge-*")
+	var merged Merged
+	err := intoFolder(out, func(dir string) (err error) {
+		merged, err = m.fill(ctx, tensors, dir)
+		return err
+	})
 	if err != nil {
 		return Merged{}, err
-	}
-	merged, err := m.fill(ctx, tensors, temp)
-	if err == nil {
-		err = os.Chmod(temp, 0o755)
-	}
-	if err == nil {
-		// An empty folder in its place gives way.
-		if err = os.Remove(out); errors.Is(err, os.ErrNotExist) {
-			err = nil
-		}
-	}
-	if err == nil {
-		err = os.Rename(temp, out)
-	}
-	if err != nil {
-		return Merged{}, errors.Join(err, os.RemoveAll(temp))
 	}
 	merged.Dir = out
 	return merged, nil

@@ -12,6 +12,7 @@ type dtensor struct {
 	shape  []int // of the whole
 	local  *torchTensor
 	mesh   mesh
+	holder int         // the rank that saved it; -1: not said
 	places []placement // one for each axis of the mesh
 }
 
@@ -71,7 +72,29 @@ func newDTensor(args pickle.Tuple, state any) (*dtensor, error) {
 	if len(d.places) != len(d.mesh.shape) {
 		return nil, fmt.Errorf("%d placements on a mesh of %d axes", len(d.places), len(d.mesh.shape))
 	}
+	d.holder = holder(grid, d.mesh)
 	return d, nil
+}
+
+// holder is the rank that a mesh was pickled on: by its name, or by its place on
+// the mesh (torch up to 2.9).
+func holder(o *torchObject, m mesh) int {
+	if rank, ok := o.fields["_rank"].(int64); ok {
+		return int(rank)
+	}
+	place, ok := o.fields["_coordinate_on_dim"].(*pickle.List)
+	if !ok || len(place.Items) != len(m.shape) {
+		return -1
+	}
+	at := 0
+	for axis, item := range place.Items {
+		i, ok := item.(int64)
+		if !ok || i < 0 || i >= int64(m.shape[axis]) {
+			return -1
+		}
+		at = at*m.shape[axis] + int(i)
+	}
+	return m.ranks[at]
 }
 
 func readPlacements(v any) ([]placement, error) {

@@ -69,7 +69,7 @@ def plain_mesh(m, mesh):
     """torch up to 2.8 pickles a mesh's tensor of ranks, not a layout."""
     type(mesh).__getstate__ = lambda self: {
         "device_type": "cpu", "mesh": self.mesh.to(torch.int32), "mesh_dim_names": ("fsdp",),
-        "_flatten_mesh_list": tuple(self.mesh.flatten().tolist()), "_thread_id": None, "_dim_group_names": ["0"], "_coordinate_on_dim": [0],
+        "_flatten_mesh_list": tuple(self.mesh.flatten().tolist()), "_thread_id": None, "_dim_group_names": ["0"], "_coordinate_on_dim": list(self.get_coordinate()),
     }
     return fsdp2(m, mesh)
 

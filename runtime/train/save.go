@@ -1,0 +1,150 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/coderl/cr/runtime/tensor"
+	"github.com/coderl/cr/runtime/tensor/reference"
+	"github.com/coderl/cr/runtime/weights"
+)
+
+// Save writes a checkpoint into a folder that exists: the model as
+// [Trainer.SaveModel] has it and, to go on from, the state that
+// [Trainer.Restore] reads. With LoRA the adapters lie in lora_adapter as well.
+// Each file appears whole or not at all.
+func (t *Trainer) Save(dir string) error {
+	if err := t.SaveModel(context.Background(), dir); err != nil {
+		return err
+	}
+	if t.options.LoRA != nil {
+		adapters := filepath.Join(dir, "lora_adapter")
+		if err := os.MkdirAll(adapters, 0o755); err != nil {
+			return fmt.Errorf("save %s: %w", dir, err)
+		}
+		if err := t.SaveAdapter(adapters); err != nil {
+			return err
+		}
+	}
+	return t.saveState(dir)
+}
+
+// SaveModel writes the model in Hugging Face layout into a folder that exists,
+// with the adapters of LoRA merged into their matrices. The files beside the
+// weights are those of the model that was opened, byte for byte; those of a GGUF
+// are made from what it says. Weights have the types of Options.Save.
+func (t *Trainer) SaveModel(ctx context.Context, dir string) error {
+	beside, err := t.sideFiles()
+	if err != nil {
+		return fmt.Errorf("save %s: %w", dir, err)
+	}
+	s := &saver{t: t, params: map[string]*parameter{}}
+	for _, p := range t.parameters {
+		s.params[p.name] = p
+	}
+	tensors, err := s.tensors(beside)
+	if err != nil {
+		return fmt.Errorf("save %s: %w", dir, err)
+	}
+	return weights.SaveModel(ctx, dir, tensors, beside)
+}
+
+// saver writes the weights of a trainer's model.
+type saver struct {
+	t      *Trainer
+	params map[string]*parameter
+}
+
+// tensors lists the model's weights with the way to their values.
+func (s *saver) tensors(beside *weights.SideFiles) ([]weights.Unwritten, error) {
+	asked, given := s.t.options.Save.dtype()
+	if given {
+		if err := beside.SetDType(asked); err != nil {
+			return nil, err
+		}
+	}
+	var list []weights.Unwritten
+	for _, w := range s.t.stored {
+		dtype := w.dtype
+		if given {
+			dtype = asked
+		}
+		list = append(list, weights.Unwritten{Name: w.name, DType: dtype, Shape: w.shape, Write: func(out io.Writer) error {
+			values, err := s.values(w)
+			if err != nil {
+				return fmt.Errorf("%s: %w", w.name, err)
+			}
+			return writeValues(out, dtype, values)
+		}})
+	}
+	return list, nil
+}
+
+// values returns a weight's values as they are to be saved.
+func (s *saver) values(w storedWeight) ([]float32, error) {
+	if p := s.params[w.name]; p != nil {
+		return s.t.read(p.master)
+	}
+	host, err := s.t.checkpoint.Tensor(w.name)
+	if err != nil {
+		return nil, err
+	}
+	values := weights.Dequantize(host)
+	if a := w.weight.adapter; a != nil {
+		if err := s.t.merge(values, a, w.shape); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+// merge adds scale·B·A to the values of a matrix [out, in].
+func (t *Trainer) merge(values []float32, a *adapter, shape []int) error {
+	down, err := t.read(a.a.master)
+	if err != nil {
+		return err
+	}
+	up, err := t.read(a.b.master)
+	if err != nil {
+		return err
+	}
+	in, rank, scale := shape[1], t.options.LoRA.Rank, t.options.LoRA.scale()
+	row := make([]float64, in)
+	for o := range shape[0] {
+		clear(row)
+		for r := range rank {
+			factor := float64(up[o*rank+r])
+			for i, v := range down[r*in:][:in] {
+				row[i] += factor * float64(v)
+			}
+		}
+		for i, v := range row {
+			values[o*in+i] += float32(scale * v)
+		}
+	}
+	return nil
+}
+
+// read copies a tensor to the host.
+func (t *Trainer) read(x tensor.Tensor) ([]float32, error) {
+	values := make([]float32, x.Len())
+	err := t.dev.Read(values, x)
+	return values, err
+}
+
+// writeValues writes values in an element type, some thousand at a time.
+func writeValues(w io.Writer, dtype tensor.DType, values []float32) error {
+	const stretch = 1 << 14
+	bytes := make([]byte, dtype.Bytes(min(len(values), stretch)))
+	for lo := 0; lo < len(values); lo += stretch {
+		part := values[lo:min(lo+stretch, len(values))]
+		reference.Encode(bytes, dtype, part)
+		if _, err := w.Write(bytes[:dtype.Bytes(len(part))]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
