@@ -3,6 +3,7 @@
 package mapfile
 
 import (
+	"errors"
 	"fmt"
 	"os"
 )
@@ -13,6 +14,9 @@ import (
 type File struct {
 	Data []byte
 }
+
+// ErrNotFile means a directory, a device or another thing without fixed bytes.
+var ErrNotFile = errors.New("not a regular file")
 
 // Open maps the file at path. An empty file gives empty Data; a directory or a
 // device is an error.
@@ -28,7 +32,7 @@ func Open(path string) (*File, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("map %s: not a regular file", path)
+		return nil, fmt.Errorf("map %s: %w", path, ErrNotFile)
 	}
 	if info.Size() != int64(int(info.Size())) {
 		return nil, fmt.Errorf("map %s: %d bytes do not fit this machine's address space", path, info.Size())
