@@ -31,6 +31,9 @@ func NewPool(dev tensor.TrainingDevice) *Pool {
 // sizes adds.
 func (p *Pool) Peak() int64 { return p.peak }
 
+// Used is how many bytes are lent.
+func (p *Pool) Used() int64 { return p.used }
+
 // NextPass frees the memory that the pass before did not use: batches differ in
 // size, and old sizes must not pile up.
 func (p *Pool) NextPass() {
