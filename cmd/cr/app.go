@@ -7,8 +7,6 @@ import (
 	"io"
 
 	"github.com/alecthomas/kong"
-
-	"github.com/coderl/cr/eval"
 )
 
 // app is the whole command line.
@@ -24,6 +22,7 @@ type app struct {
 	Sandbox  sandboxCmd      `cmd:"" help:"Run programs in the isolated sandbox."`
 	Build    buildDatasetCmd `cmd:"" name:"build-dataset" help:"Make reinforcement learning data of verifiable coding problems."`
 	Filter   filterSFTCmd    `cmd:"" name:"filter-sft" help:"Keep the conversations that teach coding with tools."`
+	Train    trainCmd        `cmd:"" help:"Train a model by a recipe."`
 	Download downloadCmd     `cmd:"" help:"Fetch models and datasets from the hub, verified."`
 	Hub      hubCmd          `cmd:"" help:"A hub of one's own."`
 	Merge    mergeCmd        `cmd:"" help:"Make a model of an FSDP training checkpoint."`
@@ -92,7 +91,7 @@ func withExitRequest(f func() int) (code int) {
 
 // interruptedIf marks an error that a signal caused, whatever wrapped it.
 func interruptedIf(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil && !errors.Is(err, eval.ErrInterrupted) {
+	if err != nil && ctx.Err() != nil && !keepsWork(err) {
 		return context.Canceled
 	}
 	return err

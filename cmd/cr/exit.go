@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/coderl/cr/eval"
+	"github.com/coderl/cr/recipes/sft"
 	"github.com/coderl/cr/runtime"
 	"github.com/coderl/cr/runtime/weights"
 )
@@ -52,7 +53,7 @@ func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return exitDone
-	case errors.Is(err, eval.ErrInterrupted), errors.Is(err, context.Canceled):
+	case keepsWork(err), errors.Is(err, context.Canceled):
 		return exitInterrupted
 	case errors.Is(err, errGate):
 		return exitGate
@@ -65,13 +66,19 @@ func exitCode(err error) int {
 	}
 }
 
+// keepsWork tells whether an interrupted command left something to go on with,
+// which its error then tells of.
+func keepsWork(err error) bool {
+	return errors.Is(err, eval.ErrInterrupted) || errors.Is(err, sft.ErrInterrupted)
+}
+
 // report prints an error's one line and returns its exit code.
 func report(stderr io.Writer, err error) int {
 	code := exitCode(err)
 	switch {
 	case code == exitDone, code == exitGate:
-	case code == exitInterrupted && !errors.Is(err, eval.ErrInterrupted):
-		fmt.Fprintln(stderr, "cr: interrupted") // no command but eval leaves something to go on with
+	case code == exitInterrupted && !keepsWork(err):
+		fmt.Fprintln(stderr, "cr: interrupted")
 	default:
 		fmt.Fprintln(stderr, "cr:", oneLine(err))
 	}

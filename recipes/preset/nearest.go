@@ -32,3 +32,7 @@ func edits(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// Nearest returns the known word with the fewest edits from word, or "" where
+// none is within half of its length.
+func Nearest(word string, known []string) string { return nearest(word, known) }

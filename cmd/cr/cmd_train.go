@@ -1,0 +1,5 @@
+package main
+
+type trainCmd struct {
+	SFT trainSFTCmd `cmd:"" name:"sft" help:"Fine-tune a model on conversations."`
+}
