@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/coderl/cr/datasets"
 	"github.com/coderl/cr/datasets/hub"
@@ -19,7 +20,7 @@ const (
 
 // dataFlags choose a benchmark's problems.
 type dataFlags struct {
-	Data       string  `placeholder:"FILE|DIR|NAME" help:"Problems in LiveCodeBench's schema: a file, a folder of test*.jsonl, or bundled (default: the release in the cache)."`
+	Data       string  `placeholder:"FILE|DIR|NAME" help:"Problems in LiveCodeBench's schema: a file, a folder of test*.jsonl, or one shipped inside cr: bundled, tiny-heldout (default: the release in the cache)."`
 	Release    string  `placeholder:"vN" help:"Release v1..v6 or vA_vB (default: v5 from the cache; a file of one's own is taken whole)."`
 	StartDate  *string `placeholder:"DAY" help:"First contest day of a release (default: 2024-08-01); empty for all."`
 	EndDate    string  `placeholder:"DAY" help:"Last contest day of a release."`
@@ -29,11 +30,11 @@ type dataFlags struct {
 
 // load reads the problems.
 func (l *livecodebenchCmd) load(ctx context.Context, c *console) (datasets.Set, error) {
-	if l.Data == "bundled" {
+	if slices.Contains(datasets.ShippedNames(), l.Data) {
 		if l.Release != "" || l.StartDate != nil || l.EndDate != "" {
-			return datasets.Set{}, usagef("--data bundled has no releases and no window")
+			return datasets.Set{}, usagef("--data %s has no releases and no window", l.Data)
 		}
-		return datasets.Bundled()
+		return datasets.Shipped(l.Data)
 	}
 	options := datasets.Options{Release: l.Release, End: l.EndDate, DateCompat: l.DateCompat, Limit: l.Limit}
 	source := datasets.Source{Path: l.Data}
