@@ -68,7 +68,7 @@ func Terminal(title string, series []Series, width, height int, color bool) stri
 	}
 	xmin, xmax = widen(xmin, xmax, 0, 0.5)
 	ymin, ymax = widen(ymin, ymax, 0, 0.1*math.Abs(ymin))
-	step := niceStep((ymax - ymin) / 4)
+	step := niceStep((ymax - ymin) / float64(min(6, height-3)))
 	labels := axisLabels(ymin, ymax, step, height-3)
 	gutter := 0
 	for _, l := range labels {
