@@ -12,6 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"runtime"
 
 	"github.com/coderl/cr/datasets/source"
@@ -92,6 +94,9 @@ func Build(ctx context.Context, files []string, dir string, o Options) (_ Summar
 	if err := o.Validate(); err != nil {
 		return Summary{}, err
 	}
+	if err := source.CheckTargets(files, targets(dir, o)...); err != nil {
+		return Summary{}, err
+	}
 	set, err := source.Open(files, columns)
 	if err != nil {
 		return Summary{}, err
@@ -103,12 +108,24 @@ func Build(ctx context.Context, files []string, dir string, o Options) (_ Summar
 	}
 	defer func() { err = errors.Join(err, b.kept.close()) }()
 	if o.Dropped != "" {
+		if _, err := os.Stat(filepath.Dir(o.Dropped)); err != nil {
+			return Summary{}, &source.Error{File: o.Dropped, Err: err}
+		}
 		if b.gone, err = newSpill(dir); err != nil {
 			return Summary{}, err
 		}
 		defer func() { err = errors.Join(err, b.gone.close()) }()
 	}
 	return b.run(ctx, dir)
+}
+
+// targets are the files that a build writes.
+func targets(dir string, o Options) []string {
+	files := []string{filepath.Join(dir, TrainFile), filepath.Join(dir, ValidationFile), filepath.Join(dir, LinesFile)}
+	if o.Dropped != "" {
+		files = append(files, o.Dropped)
+	}
+	return files
 }
 
 // build is one build at work.

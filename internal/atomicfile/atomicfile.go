@@ -11,6 +11,9 @@ import (
 	"path/filepath"
 )
 
+// ErrNotFile means that a folder, a device or a pipe has the file's place.
+var ErrNotFile = errors.New("not a regular file")
+
 // bufferSize is the size of the write buffer put before the temporary file.
 const bufferSize = 64 << 10
 
@@ -75,8 +78,11 @@ func fillAndSync(temp *os.File, fill func(io.Writer) error) error {
 // unique without os.CreateTemp's private 0o600 mode, which rename would keep.
 func createBeside(path string) (*os.File, error) {
 	mode := os.FileMode(0o644)
-	replaced, err := os.Stat(path)
-	if err == nil {
+	if replaced, err := os.Stat(path); err == nil {
+		// A rename over a device would be the end of it.
+		if !replaced.Mode().IsRegular() {
+			return nil, ErrNotFile
+		}
 		mode = replaced.Mode().Perm()
 	}
 	dir, base := filepath.Split(path)

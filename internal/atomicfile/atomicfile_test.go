@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -121,5 +122,22 @@ func TestConcurrentWritersAndReader(t *testing.T) {
 	}
 	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
 		t.Errorf("folder holds %v", entries)
+	}
+}
+
+// What is no file keeps its place.
+func TestOnlyFilesAreReplaced(t *testing.T) {
+	dir := t.TempDir()
+	fifo := filepath.Join(dir, "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Skip("no pipes here: ", err)
+	}
+	for _, path := range []string{dir, fifo} {
+		if err := atomicfile.WriteBytes(path, nil); !errors.Is(err, atomicfile.ErrNotFile) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if info, err := os.Lstat(fifo); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		t.Errorf("the pipe is gone: %v", err)
 	}
 }
