@@ -133,7 +133,7 @@ func TestOnlyFilesAreReplaced(t *testing.T) {
 		t.Skip("no pipes here: ", err)
 	}
 	for _, path := range []string{dir, fifo} {
-		if err := atomicfile.WriteBytes(path, nil); !errors.Is(err, atomicfile.ErrNotFile) {
+		if err := WriteBytes(path, nil); !errors.Is(err, ErrNotFile) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
