@@ -63,7 +63,7 @@ func (f modelFlags) path(ctx context.Context, c *console) (string, error) {
 	repo, isHub := strings.CutPrefix(name, "hub:")
 	if !isHub {
 		if _, err := os.Stat(name); err != nil {
-			return "", usagef("--model %s: no such folder or file; hub models are written hub:ORG/NAME", name)
+			return "", usagef("model %s: no such folder or file; hub models are written hub:ORG/NAME", name)
 		}
 		return name, nil
 	}

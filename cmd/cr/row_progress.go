@@ -31,7 +31,7 @@ func (p *rowProgress) build(step rl.Progress) {
 	p.show(step.Stage, step.Done, step.Total, "")
 }
 
-// show may be called by several goroutines.
+// show may be called by several goroutines. A total below zero is not known.
 func (p *rowProgress) show(stage string, done, total int, more string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -41,7 +41,11 @@ func (p *rowProgress) show(stage string, done, total int, more string) {
 		p.draw(stage, done, total, more)
 	case time.Since(p.last) >= lineEvery:
 		p.last = time.Now()
-		p.console.note("%s: %d/%d  %s", stage, done, total, more)
+		of := ""
+		if total >= 0 {
+			of = fmt.Sprintf("/%d", total)
+		}
+		p.console.note("%s: %d%s  %s", stage, done, of, more)
 	}
 }
 

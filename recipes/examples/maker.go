@@ -39,6 +39,9 @@ func (m *Maker) Make(row sft.Row) (e Example, altered error, err error) {
 		return Example{}, nil, &RowError{row.Name(), reason, err}
 	}
 	c, err := parse(row)
+	if errors.Is(err, chat.ErrUnnamedCall) {
+		return fail(BrokenCall, err)
+	}
 	if err != nil {
 		return fail(NoConversation, err)
 	}

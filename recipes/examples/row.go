@@ -33,7 +33,7 @@ func parse(row sft.Row) (c conversation, err error) {
 		return c, errors.New("messages are no list")
 	}
 	if c.messages, _, err = chat.ParseConversation(raw); err != nil {
-		return c, err
+		return c, placed(raw, err)
 	}
 	if c.weights, err = parseWeights(raw); err != nil {
 		return c, err
@@ -47,6 +47,21 @@ func parse(row sft.Row) (c conversation, err error) {
 		}
 	}
 	return c, nil
+}
+
+// placed names the message that a list of messages cannot be read for.
+func placed(raw json.RawMessage, err error) error {
+	var each []json.RawMessage
+	if json.Unmarshal(raw, &each) != nil {
+		return err
+	}
+	for i, one := range each {
+		var msg chat.Message
+		if err := json.Unmarshal(one, &msg); err != nil {
+			return fmt.Errorf("message %d: %w", i, err)
+		}
+	}
+	return err
 }
 
 // unquoted is the JSON that a JSON string holds; other JSON as it is.

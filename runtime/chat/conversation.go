@@ -22,6 +22,9 @@ type wireFunction struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
+// ErrUnnamedCall is a tool call of a conversation that has no name.
+var ErrUnnamedCall = errors.New("a tool call without a name")
+
 // MarshalJSON writes the call as OpenAI's API does, arguments as a string that
 // holds their JSON text.
 func (c ToolCall) MarshalJSON() ([]byte, error) {
@@ -45,7 +48,7 @@ func (c *ToolCall) UnmarshalJSON(raw []byte) error {
 		f = &wireFunction{w.Name, w.Arguments}
 	}
 	if f.Name == "" {
-		return errors.New("a tool call without a name")
+		return ErrUnnamedCall
 	}
 	*c = ToolCall{ID: w.ID, Name: f.Name, Arguments: f.Arguments}
 	var text string
@@ -56,16 +59,25 @@ func (c *ToolCall) UnmarshalJSON(raw []byte) error {
 }
 
 // UnmarshalJSON reads a message whose content is a text, null, or a list of
-// text parts.
+// text parts. Reasoning may be called thinking or reasoning too.
 func (m *Message) UnmarshalJSON(raw []byte) error {
 	type plain Message // without this method
 	w := struct {
 		*plain
 		Content   json.RawMessage `json:"content"`
 		Reasoning *string         `json:"reasoning_content"`
+		Thinking  json.RawMessage `json:"thinking"`
+		Older     json.RawMessage `json:"reasoning"`
 	}{plain: (*plain)(m)}
 	if err := json.Unmarshal(raw, &w); err != nil {
 		return err
+	}
+	// Other names for it, in the order in which transformers looks for them.
+	for _, alias := range []json.RawMessage{w.Thinking, w.Older} {
+		var text string
+		if w.Reasoning == nil && !isNull(alias) && json.Unmarshal(alias, &text) == nil {
+			w.Reasoning = &text
+		}
 	}
 	if w.Reasoning != nil {
 		m.Reasoning, m.NoReasoning = *w.Reasoning, *w.Reasoning == ""

@@ -256,7 +256,8 @@ func within(blocks []part, p part) []part {
 	return slices.DeleteFunc(slices.Clone(blocks), func(b part) bool { return b.from < p.from || b.to > p.to || b.empty() })
 }
 
-// ownPart cuts a turn's header off, and the white space behind its end.
+// ownPart cuts a turn's header off, and the white space behind its end. No text of
+// a conversation spells a header that has a control token: its guards differ.
 func (l *Labeller) ownPart(text string, p part, prompt string) ([]part, error) {
 	turn := text[p.from:p.to]
 	switch {
@@ -265,7 +266,12 @@ func (l *Labeller) ownPart(text string, p part, prompt string) ([]part, error) {
 	case strings.HasPrefix(turn, l.header):
 		p.from += len(l.header)
 	default:
-		return nil, errHeader
+		// A template may write a system turn of its own before the first message.
+		at := strings.Index(turn, l.header)
+		if _, control := l.model.tok.controls.find(l.header); at < 0 || control == nil || at != strings.LastIndex(turn, l.header) {
+			return nil, errHeader
+		}
+		p.from += at + len(l.header)
 	}
 	p.to = p.from + turnEnd(&l.model.tok.controls, text[p.from:p.to])
 	if p.empty() {
