@@ -22,15 +22,19 @@ type trainSFTCmd struct {
 	Resume   bool     `help:"Go on with the run in the folder, to the same bits as if it had never stopped."`
 	Print    bool     `help:"Print the recipe with all settings, and train nothing."`
 	Threads  int      `help:"Compute threads (default: one a core)."`
+	DryRun   bool     `help:"With --engine verl: compose its configuration with Hydra and print it, and run nothing."`
+	Engine   string   `enum:"embedded,verl" default:"embedded" help:"What trains: cr itself, or verl."`
 
 	Cache cacheFlags `embed:""`
+	Verl  verlFlags  `embed:""`
 }
 
 // Help is shown below the flags.
 func (trainSFTCmd) Help() string {
 	return `Examples:
   cr train sft --recipe toolcall-sft --model Qwen3-1.7B/ --data toolcall_sft.parquet --out runs/sft
-  cr train sft --recipe toolcall-sft --set model.lora.rank=16 --set optim.lr=2e-4 --dry-run
+  cr train sft --recipe toolcall-sft --set model.lora.rank=16 --set optim.lr=2e-4
+  cr train sft --recipe toolcall-sft --engine verl --print
   cr train sft --out runs/sft --resume
 
 Writes DIR/global_step_N/ (a model in Hugging Face layout, with what a resumed
@@ -49,8 +53,10 @@ func (t *trainSFTCmd) Validate() error {
 		return fmt.Errorf("--keep %d: want 0 or more", *t.Keep)
 	case t.Threads < 0 || t.Threads > mostThreads:
 		return fmt.Errorf("--threads %d: want 1 to %d", t.Threads, mostThreads)
+	case t.DryRun && t.Engine != "verl":
+		return errors.New("--dry-run goes with --engine verl")
 	}
-	return nil
+	return t.Verl.validate(t.Engine)
 }
 
 // Run trains.
@@ -58,6 +64,9 @@ func (t *trainSFTCmd) Run(ctx context.Context, c *console) error {
 	recipe, err := t.recipe()
 	if err != nil {
 		return badInput(err)
+	}
+	if t.Engine == "verl" {
+		return t.onVerl(ctx, c, recipe)
 	}
 	if t.Print {
 		return printRecipe(c, recipe)
