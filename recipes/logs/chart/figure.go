@@ -76,7 +76,7 @@ func (f *Figure) size() (width, height vg.Length) {
 // draw puts title, legend, panels and note on a canvas of the figure's size.
 func (f *Figure) draw(dc draw.Canvas) {
 	dc.SetColor(whiteGround())
-	dc.Fill(dc.Rectangle.Path())
+	dc.Fill(dc.Path())
 	looks := map[string]look{}
 	for i, name := range f.names() {
 		looks[name] = lookOf(i)
