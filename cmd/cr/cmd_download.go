@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/coderl/cr/datasets/hub"
 	"github.com/coderl/cr/runtime/weights"
@@ -52,6 +54,13 @@ func (d *downloadCmd) Validate() error {
 		return errors.New("--convert writes beside the download, and never into the shared cache: name a folder with --dir")
 	case d.Convert && d.DryRun:
 		return errors.New("--convert and --dry-run exclude each other")
+	case d.Verify && d.DryRun:
+		return errors.New("--verify and --dry-run exclude each other: a dry run reads no file")
+	case d.Dir == "":
+		return nil
+	}
+	if info, err := os.Stat(d.Dir); err == nil && !info.IsDir() {
+		return fmt.Errorf("--dir %s: not a folder", d.Dir)
 	}
 	return nil
 }
@@ -134,7 +143,21 @@ func (d *downloadCmd) repos() ([]hub.Repo, error) {
 		if err != nil {
 			return nil, badInput(err)
 		}
-		repos = append(repos, r)
+		if !slices.Contains(repos, r) {
+			repos = append(repos, r)
+		}
+	}
+	if d.Dir == "" {
+		return repos, nil
+	}
+	places := map[string]hub.Repo{}
+	for _, r := range repos {
+		place := path.Base(r.Name)
+		if other, taken := places[place]; taken {
+			return nil, usagef("%s@%s and %s@%s would both go into %s: download them one by one",
+				other.Name, other.Revision, r.Name, r.Revision, filepath.Join(d.Dir, place))
+		}
+		places[place] = r
 	}
 	return repos, nil
 }
