@@ -16,7 +16,7 @@ import (
 func cachePages(c model.Config, o Options, weightBytes int64) (int, error) {
 	budget := o.CacheBytes
 	if budget == 0 {
-		budget = (freeMemory() - weightBytes) / 2
+		budget = (FreeMemory() - weightBytes) / 2
 	}
 	most := int64(pagesFor(c.Context)) * int64(o.MaxBatch)
 	pages := min(budget/c.PageBytes(), most)
@@ -27,10 +27,10 @@ func cachePages(c model.Config, o Options, weightBytes int64) (int, error) {
 	return int(pages), nil
 }
 
-// freeMemory is the host memory that can be used without swapping: what the
-// kernel estimates, and what the cgroup's limit leaves, whichever is less. It
-// is a cautious guess where the system does not tell.
-func freeMemory() int64 {
+// FreeMemory is the host memory, in bytes, that can be used without swapping:
+// what the kernel estimates, and what the cgroup's limit leaves, whichever is
+// less. It is a cautious guess where the system does not tell.
+func FreeMemory() int64 {
 	const guess = 2 << 30
 	free := memAvailable()
 	if free == 0 {

@@ -8,12 +8,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"testing"
 	"time"
 )
 
-// kills is how often TestKilledAndResumed kills; CR_TEST_KILLS overrides it.
+// kills is how often a test kills; CR_TEST_KILLS overrides it.
 const kills = 3
 
 // A run that is killed at random moments, over and over, ends with the bytes of
@@ -24,15 +23,8 @@ func TestKilledAndResumed(t *testing.T) {
 	evaluate(t, dir, "alone")
 	whole := time.Since(left)
 
-	n := kills
-	if text := os.Getenv("CR_TEST_KILLS"); text != "" {
-		var err error
-		if n, err = strconv.Atoi(text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for killed := 0; killed < n; {
-		if killAt(t, dir, time.Duration(rand.Int64N(int64(whole)))) {
+	for killed := 0; killed < killsWanted(t); {
+		if killAfter(t, crCommand(t, dir, tinyEval(t, "killed", "--resume")...), time.Duration(rand.Int64N(int64(whole)))) {
 			killed++
 			continue
 		}
@@ -46,25 +38,17 @@ func TestKilledAndResumed(t *testing.T) {
 	sameRuns(t, filepath.Join(dir, "alone"), filepath.Join(dir, "killed"))
 }
 
-// killAt goes on with the run, kills it after a while, and tells whether it was
-// still running then.
-func killAt(t *testing.T, dir string, after time.Duration) bool {
+// killsWanted is how often a test kills.
+func killsWanted(t *testing.T) int {
 	t.Helper()
-	cmd := crCommand(t, dir, tinyEval(t, "killed", "--resume")...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+	n, text := kills, os.Getenv("CR_TEST_KILLS")
+	if text != "" {
+		var err error
+		if n, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
 	}
-	time.Sleep(after)
-	_ = cmd.Process.Kill() // it may have ended by itself
-	err := cmd.Wait()
-	if err == nil {
-		return false
-	}
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-		t.Fatal(err)
-	}
-	return true
+	return n
 }
 
 // Ctrl-C ends a run with exit code 130 and the words that go on with it.
@@ -76,16 +60,7 @@ func TestInterrupted(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	journal := filepath.Join(dir, "run", "journal.jsonl")
-	for waited := time.Duration(0); ; waited += 5 * time.Millisecond {
-		if info, err := os.Stat(journal); err == nil && info.Size() > 0 {
-			break
-		}
-		if waited > time.Minute {
-			t.Fatalf("no sample was done in a minute: %s", stderr.String())
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	waitForBytes(t, filepath.Join(dir, "run", "journal.jsonl"))
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}

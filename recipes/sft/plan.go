@@ -2,6 +2,7 @@ package sft
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/coderl/cr/recipes/examples"
 	"github.com/coderl/cr/recipes/preset"
@@ -14,13 +15,11 @@ type Plan struct {
 	PerEpoch int // steps of an epoch
 	LeftOut  int // conversations of each epoch that fill no batch
 	Examples int // for training
-	Longest  int // tokens of the longest example, of either set
-	// MicroTokens is the size of the largest micro-batch that can come up.
-	MicroTokens      int
-	EpochTokens      int64 // of all training examples
-	ValidationTokens int64
+	// MicroTokens bounds the tokens that are computed at once.
+	MicroTokens int
 
-	order examples.Schedule
+	training, validation volume
+	order                examples.Schedule
 }
 
 // NewPlan lays a run out. steps is where to stop, 0 for the recipe's end.
@@ -31,17 +30,11 @@ func NewPlan(r preset.SFT, training, validation []examples.Example, steps int) (
 	}
 	p := Plan{
 		PerEpoch: order.StepsPerEpoch(), LeftOut: len(training) % r.Batch.Size, Examples: len(training),
-		Longest: 1, order: order,
+		training: measure(training), validation: measure(validation), order: order,
 	}
-	for i := range training {
-		p.Longest = max(p.Longest, len(training[i].IDs))
-		p.EpochTokens += int64(len(training[i].IDs))
-	}
-	for i := range validation {
-		p.Longest = max(p.Longest, len(validation[i].IDs))
-		p.ValidationTokens += int64(len(validation[i].IDs))
-	}
-	p.MicroTokens = max(r.Batch.Tokens, p.Longest)
+	p.MicroTokens = max(
+		microBound(r.Batch.Tokens, p.training.longest, longestBatch(training, r.Batch.Size)),
+		microBound(r.Batch.Tokens, p.validation.longest, p.validation.tokens))
 	p.Schedule = r.Train.Steps
 	if p.Schedule == 0 {
 		p.Schedule = p.PerEpoch * r.Train.Epochs
@@ -53,7 +46,27 @@ func NewPlan(r preset.SFT, training, validation []examples.Example, steps int) (
 	return p, nil
 }
 
-// Tokens estimates the tokens that steps of the plan compute.
-func (p Plan) Tokens(steps int) int64 {
-	return int64(float64(p.EpochTokens) / float64(p.Examples) * float64(p.order.BatchSize) * float64(steps))
+// microBound bounds a micro-batch: by the budget, or the one example beyond it,
+// and by all that there is to pack.
+func microBound(budget, longest int, all int64) int {
+	return int(min(int64(max(budget, longest)), all))
+}
+
+// longestBatch is the tokens of the longest examples that could make a batch.
+func longestBatch(all []examples.Example, size int) int64 {
+	lengths := make([]int, len(all))
+	for i := range all {
+		lengths[i] = len(all[i].IDs)
+	}
+	slices.Sort(lengths)
+	var sum int64
+	for _, n := range lengths[max(0, len(lengths)-size):] {
+		sum += int64(n)
+	}
+	return sum
+}
+
+// Tokens is the tokens that the steps of the plan compute, on the mean.
+func (p Plan) Tokens() int64 {
+	return int64(float64(p.training.tokens) / float64(p.Examples) * float64(p.order.BatchSize) * float64(p.Last))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/coderl/cr/recipes/checkpoint"
 	"github.com/coderl/cr/recipes/examples"
 	"github.com/coderl/cr/recipes/preset"
+	"github.com/coderl/cr/runtime/model"
 )
 
 // testConfig is a run of nine steps as golden.py has it; opened sees the model
@@ -302,7 +303,39 @@ func TestPlan(t *testing.T) {
 	}
 	c.Recipe.Batch.Size = 7
 	p, err := NewPlan(c.Recipe, c.Train, c.Validation, 0)
-	if err != nil || p.PerEpoch != 3 || p.LeftOut != 3 || p.Longest != 16 || p.MicroTokens != 60 {
+	if err != nil || p.PerEpoch != 3 || p.LeftOut != 3 || p.MicroTokens != 60 {
 		t.Errorf("%+v (%v)", p, err)
+	}
+	// 7 examples have at most 16+16+16+16+13+13+13 tokens, the validation set 4.
+	c.Recipe.Batch.Tokens = 1000
+	p, err = NewPlan(c.Recipe, c.Train, c.Validation[:1], 0)
+	if err != nil || p.MicroTokens != 103 {
+		t.Errorf("%+v (%v)", p, err)
+	}
+}
+
+// The estimate against numbers worked out by hand: a model of one layer, two
+// heads of 4, width 10, 7 tokens, not tied, with 1000 weights; an epoch of 2 × 5
+// tokens of which 3 each are trained; and 2 × 5 tokens validated once.
+func TestFLOPs(t *testing.T) {
+	e := examples.Example{IDs: make([]int32, 5), Trained: []examples.Span{{From: 1, To: 4}}}
+	c := testConfig(t, nil, nil)
+	c.Recipe.Batch.Size, c.Recipe.Train.Epochs, c.Recipe.Model.Checkpointing = 2, 1, false
+	p, err := NewPlan(c.Recipe, []examples.Example{e, e}, []examples.Example{e, e}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := model.Config{Hidden: 10, Layers: 1, Heads: 2, HeadDim: 4, Vocab: 7}
+	// 10 tokens × 2 × (1000 − 70 embedding − 70 head) + 6 targets × 2 × 70 + 2 × 50 × 8.
+	forward := 17200.0 + 840 + 800
+	for _, want := range []struct {
+		checkpointing bool
+		rank          int
+		passes        float64
+	}{{false, 0, 3 + 1}, {true, 0, 4 + 1}, {false, 8, 2 + 1}, {true, 8, 3 + 1}} {
+		c.Recipe.Model.Checkpointing, c.Recipe.Model.LoRA.Rank = want.checkpointing, want.rank
+		if got := p.FLOPs(config, c.Recipe, 1000); got != want.passes*forward {
+			t.Errorf("%+v: %v operations, want %v", want, got, want.passes*forward)
+		}
 	}
 }
