@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/coderl/cr/internal/atomicfile"
 	"github.com/coderl/cr/recipes/logs"
@@ -50,10 +51,10 @@ func (l *logsCmd) Run(ctx context.Context, c *console) error {
 	collection := logs.NewCollection(l.sources())
 	if l.Follow {
 		if err := l.follow(ctx, c, collection); err != nil {
-			return inputFault(err)
+			return badInput(err)
 		}
 	} else if _, err := collection.Poll(ctx); err != nil {
-		return inputFault(err)
+		return badInput(err)
 	}
 	found := collection.Finish()
 	if err := l.check(found); err != nil {
@@ -77,8 +78,10 @@ func (l *logsCmd) sources() []logs.Source {
 func (l *logsCmd) check(found *logs.Logs) error {
 	for _, s := range found.Silent {
 		reason := fmt.Errorf("logs: %s: no metric line (step:N - name:value - …) in it", s.Path)
-		if len(found.Problems) > 0 {
-			reason = fmt.Errorf("%w; %s", reason, found.Problems[0])
+		for _, p := range found.Problems {
+			if strings.HasPrefix(p.File, s.Path) {
+				return badInput(fmt.Errorf("%w; %s", reason, p))
+			}
 		}
 		return badInput(reason)
 	}

@@ -32,8 +32,8 @@ func styleAxis(a *plot.Axis, xAlign text.XAlignment, yAlign text.YAlignment) {
 	a.Label.TextStyle.Font, a.Label.TextStyle.Color = sans(10, false), ink()
 	a.Tick.Label.Font, a.Tick.Label.Color = sans(9, false), ink()
 	a.Tick.Label.XAlign, a.Tick.Label.YAlign = xAlign, yAlign
-	a.Color, a.Tick.LineStyle.Color = ink(), ink()
-	a.Width, a.Tick.LineStyle.Width = vg.Points(0.75), vg.Points(0.75)
+	a.Color, a.Tick.Color = ink(), ink()
+	a.Width, a.Tick.Width = vg.Points(0.75), vg.Points(0.75)
 	a.Tick.Length = vg.Points(4)
 	a.Padding = 0
 }
