@@ -46,6 +46,7 @@ type Engine struct {
 	config     model.Config
 	name       string
 	checkpoint *weights.Checkpoint
+	shared     Shared // the owner of device and checkpoint; nil: the engine
 	chatOnce   sync.Once
 	chat       *chat.Model
 	chatErr    error
@@ -109,13 +110,7 @@ func openOn(device tensor.Device, path string, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, errors.Join(err, device.Close())
 	}
-	e := &Engine{
-		options: o, config: checkpoint.Config(), checkpoint: checkpoint, device: device,
-		name:    strings.TrimSuffix(filepath.Base(filepath.Clean(path)), ".gguf"),
-		stopped: make(chan struct{}),
-		step:    step{claimed: map[pageKey]struct{}{}},
-	}
-	e.wake = sync.NewCond(&e.mu)
+	e := newEngine(device, checkpoint, o)
 	if err := e.load(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), device.Close(), checkpoint.Close())
 	}
@@ -123,11 +118,26 @@ func openOn(device tensor.Device, path string, o Options) (*Engine, error) {
 	return e, nil
 }
 
+func newEngine(device tensor.Device, checkpoint *weights.Checkpoint, o Options) *Engine {
+	e := &Engine{
+		options: o, config: checkpoint.Config(), checkpoint: checkpoint, device: device,
+		name:    strings.TrimSuffix(filepath.Base(filepath.Clean(checkpoint.Path())), ".gguf"),
+		stopped: make(chan struct{}),
+		step:    step{claimed: map[pageKey]struct{}{}},
+	}
+	e.wake = sync.NewCond(&e.mu)
+	return e
+}
+
 // load reads the weights and allocates the cache.
 func (e *Engine) load() error {
-	outs := e.options.MaxBatch + scoreRows
+	rows, outs := e.options.MaxBatch+e.options.PrefillChunk, e.options.MaxBatch+scoreRows
 	var err error
-	e.model, err = model.Load(e.device, source{e.checkpoint, e.options.DType}, e.config, e.options.MaxBatch+e.options.PrefillChunk, outs)
+	if e.shared != nil {
+		e.model, err = e.shared.Serve(rows, outs)
+	} else {
+		e.model, err = model.Load(e.device, source{e.checkpoint, e.options.DType}, e.config, rows, outs)
+	}
 	if err != nil {
 		return err
 	}
@@ -178,7 +188,7 @@ func (e *Engine) Close() error {
 	e.wake.Signal()
 	e.mu.Unlock()
 	<-e.stopped
-	err := errors.Join(e.device.Close(), e.checkpoint.Close())
+	err := e.free()
 	e.chatOnce.Do(func() { e.chatErr = ErrClosed })
 	if e.chat != nil {
 		err = errors.Join(err, e.chat.Close())

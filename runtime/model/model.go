@@ -55,6 +55,12 @@ func New(dev tensor.Device, decoder *Decoder[tensor.Tensor], cfg Config, maxRows
 	return m, err
 }
 
+// Free gives back the memory that the model allocated itself: not the weights.
+func (m *Model) Free() {
+	m.invFreq.Free()
+	m.scratch.free()
+}
+
 // loadRoPE puts the inverse frequencies on the device.
 func (m *Model) loadRoPE() error {
 	freq, scale, err := InvFreq(m.Config)

@@ -63,6 +63,12 @@ func (s *scratch) take(shape ...int) tensor.Tensor {
 	return t
 }
 
+func (s *scratch) free() {
+	for _, t := range []tensor.Tensor{s.ids, s.positions, s.slots, s.out, s.x, s.last, s.branch, s.logits} {
+		t.Free()
+	}
+}
+
 // reset takes all memory of the branch back.
 func (s *scratch) reset() { s.taken = 0 }
 

@@ -11,16 +11,12 @@ import (
 	"testing"
 
 	"github.com/coderl/cr/runtime/cpu"
+	"github.com/coderl/cr/runtime/tensor"
 )
 
-// tinyConfig is a model of 1.7 million parameters, as the shipped one.
-const tinyConfig = `{"model_type": "qwen3", "hidden_size": 192, "num_hidden_layers": 4, "num_attention_heads": 6,
-	"num_key_value_heads": 2, "head_dim": 32, "intermediate_size": 512, "vocab_size": 1000,
-	"tie_word_embeddings": true, "max_position_embeddings": 4096}`
-
 // BenchmarkStep is one training step (forward, backward, AdamW) of a packed
-// batch. CR_BENCH_MODEL is a model's folder, else the tiny one from scratch;
-// CR_BENCH_TOKENS and CR_BENCH_SEGMENT are sizes, CR_BENCH_THREADS the threads.
+// batch. CR_BENCH_MODEL is a model's folder, else a tiny one, from scratch as
+// with CR_BENCH_SCRATCH; CR_BENCH_TOKENS and CR_BENCH_SEGMENT are sizes, CR_BENCH_THREADS the threads.
 // scripts/bench-train.sh runs it beside PyTorch.
 func BenchmarkStep(b *testing.B) {
 	number := func(name string, otherwise int) int {
@@ -29,10 +25,13 @@ func BenchmarkStep(b *testing.B) {
 		return n
 	}
 	tokens, segment := number("CR_BENCH_TOKENS", 3072), number("CR_BENCH_SEGMENT", 256)
-	path, o := os.Getenv("CR_BENCH_MODEL"), Options{Checkpointing: os.Getenv("CR_BENCH_CHECKPOINTING") != ""}
+	path := os.Getenv("CR_BENCH_MODEL")
+	o := Options{Checkpointing: os.Getenv("CR_BENCH_CHECKPOINTING") != "", Scratch: os.Getenv("CR_BENCH_SCRATCH") != ""}
 	if path == "" {
 		path, o.Scratch = b.TempDir(), true
-		check(b, os.WriteFile(filepath.Join(path, "config.json"), []byte(tinyConfig), 0o600))
+		config, err := os.ReadFile("testdata/tiny.json")
+		check(b, err)
+		check(b, os.WriteFile(filepath.Join(path, "config.json"), config, 0o600))
 	}
 	trainer, err := OpenOn(b.Context(), cpu.New(number("CR_BENCH_THREADS", 2)), path, o)
 	check(b, err)
@@ -84,4 +83,13 @@ func peakMiB(b *testing.B) float64 {
 		}
 	}
 	return 0
+}
+
+// TestExportForBenchmark makes the folder that both sides of a benchmark open.
+func TestExportForBenchmark(t *testing.T) {
+	path := os.Getenv("CR_BENCH_GGUF")
+	if path == "" {
+		t.Skip("CR_BENCH_GGUF names no model to export")
+	}
+	check(t, Export(t.Context(), path, os.Getenv("CR_BENCH_OUT"), tensor.F32))
 }

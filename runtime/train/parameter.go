@@ -47,7 +47,8 @@ func (p *parameter) refresh(dev tensor.TrainingDevice) {
 // weight is a weight as the training graph reads it.
 type weight struct {
 	leaf    *autograd.Value
-	adapter *adapter // nil: none
+	adapter *adapter      // nil: none
+	merged  tensor.Tensor // with the adapter, for an engine; no memory until asked for
 }
 
 // adapter is LoRA's addition to one matrix: scale·B·A.

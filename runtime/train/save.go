@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/coderl/cr/runtime/tensor"
+	"github.com/coderl/cr/runtime/tensor/autograd"
 	"github.com/coderl/cr/runtime/tensor/reference"
 	"github.com/coderl/cr/runtime/weights"
 )
@@ -88,44 +89,28 @@ func (s *saver) values(w storedWeight) ([]float32, error) {
 	if p := s.params[w.name]; p != nil {
 		return s.t.read(p.master)
 	}
+	if w.weight.adapter != nil {
+		return s.t.mergedValues(w)
+	}
 	host, err := s.t.checkpoint.Tensor(w.name)
 	if err != nil {
 		return nil, err
 	}
-	values := weights.Dequantize(host)
-	if a := w.weight.adapter; a != nil {
-		if err := s.t.merge(values, a, w.shape); err != nil {
-			return nil, err
-		}
-	}
-	return values, nil
+	return weights.Dequantize(host), nil
 }
 
-// merge adds scale·B·A to the values of a matrix [out, in].
-func (t *Trainer) merge(values []float32, a *adapter, shape []int) error {
-	down, err := t.read(a.a.master)
-	if err != nil {
-		return err
+// mergedValues returns a matrix with its adapter added.
+func (t *Trainer) mergedValues(w storedWeight) ([]float32, error) {
+	tape := autograd.NewForward(t.pool)
+	defer tape.Release()
+	sum := tape.New(w.shape...)
+	if err := tape.Err(); err != nil {
+		return nil, err
 	}
-	up, err := t.read(a.b.master)
-	if err != nil {
-		return err
+	if err := t.merge(sum.Data(), w.weight); err != nil {
+		return nil, err
 	}
-	in, rank, scale := shape[1], t.options.LoRA.Rank, t.options.LoRA.scale()
-	row := make([]float64, in)
-	for o := range shape[0] {
-		clear(row)
-		for r := range rank {
-			factor := float64(up[o*rank+r])
-			for i, v := range down[r*in:][:in] {
-				row[i] += factor * float64(v)
-			}
-		}
-		for i, v := range row {
-			values[o*in+i] += float32(scale * v)
-		}
-	}
-	return nil
+	return t.read(sum.Data())
 }
 
 // read copies a tensor to the host.
