@@ -37,6 +37,16 @@ typedef struct {
     float scale;
 } attention_shape;
 
+// product_sum is c[m,n] += Σ_p a(i,p)·b[p,n], p < depth, with b stored as dtype;
+// a(i,p) is a[i·lda+p], or a[p·lda+i] where by_columns.
+typedef struct {
+    float *c;
+    const float *a;
+    const uint8_t *b;
+    int dtype, by_columns;
+    long n, depth, lda;
+} product_sum;
+
 // cr_kernels is one set. Lengths are in elements; scratch is floats of the
 // length that the *_scratch function returns.
 typedef struct {
@@ -55,14 +65,9 @@ typedef struct {
                       float *scratch);
     long (*attention_scratch)(long rows, attention_shape shape);
 
-    // of a training device
-    long sum_panel, sum_rows, sum_depth; // columns and rows of a tile of add_block, and most rows of a block
-    // rows [lo, hi) of a block of depth rows; scratch holds cols rounded up to panels
-    void (*pack_block)(float *dst, const uint8_t *src, int dtype, long stride, long depth, long cols, long lo, long hi,
-                       float *scratch);
-    // rows rows of c += a · the packed block; a by rows, or by columns
-    void (*add_block)(float *c, long ldc, const float *a, long lda, int by_columns, const float *b, long rows,
-                      long cols, long depth);
+    // of a training device: rows [row, row+rows) by columns [col, col+cols)
+    void (*add_product)(const product_sum *s, long row, long rows, long col, long cols, float *scratch);
+    long (*add_product_scratch)(long cols);
 } cr_kernels;
 
 extern const cr_kernels cr_kernels_portable, cr_kernels_avx2, cr_kernels_avx512;

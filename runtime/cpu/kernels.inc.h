@@ -16,9 +16,6 @@ const cr_kernels KERNELS = {
     .rope = rope,
     .attention = attention,
     .attention_scratch = attention_scratch,
-    .sum_panel = SUM_PANEL,
-    .sum_rows = SUM_ROWS,
-    .sum_depth = SUM_DEPTH,
-    .pack_block = pack_block,
-    .add_block = add_block,
+    .add_product = add_product,
+    .add_product_scratch = add_product_scratch,
 };

@@ -3,13 +3,11 @@ package cpu
 /*
 #include "kernels.h"
 
-static void pack_block(const cr_kernels *s, float *dst, const uint8_t *src, int dtype, long stride, long depth,
-                       long cols, long lo, long hi, float *scratch) {
-    s->pack_block(dst, src, dtype, stride, depth, cols, lo, hi, scratch);
-}
-static void add_block(const cr_kernels *s, float *c, long ldc, const float *a, long lda, int by_columns, const float *b,
-                      long rows, long cols, long depth) {
-    s->add_block(c, ldc, a, lda, by_columns, b, rows, cols, depth);
+static long add_product_scratch(const cr_kernels *s, long cols) { return s->add_product_scratch(cols); }
+static void add_product(const cr_kernels *s, float *c, const float *a, const uint8_t *b, int dtype, int by_columns, long n,
+                        long depth, long lda, long row, long rows, long col, long cols, float *scratch) {
+    const product_sum sum = {c, a, b, dtype, by_columns, n, depth, lda};
+    s->add_product(&sum, row, rows, col, cols, scratch);
 }
 */
 import "C"
@@ -20,23 +18,14 @@ import (
 	"github.com/coderl/cr/runtime/tensor"
 )
 
-// A block of the right operand has at most blockWidth columns, which with the
-// kernels' depth leave room in a second-level cache of a megabyte, in units that
-// both stored blocks and panels divide.
-const (
-	blockWidth   = 576
-	blockColumns = 96
-)
-
 // sum is c[m,n] += Σ_p a(i,p)·b[p,n], p < depth; a(i,p) is a[i·lda+p], or
 // a[p·lda+i] where byColumns.
 type sum struct {
-	c, a        []float32
-	b           []byte
-	dtype       tensor.DType
-	m, n, depth int
-	lda         int
-	byColumns   bool
+	c, a             []float32
+	b                []byte
+	dtype            tensor.DType
+	m, n, depth, lda int
+	byColumns        C.int
 }
 
 func (c cKernels) matMulGradX(p *pool, dx, dy []float32, w product) {
@@ -44,8 +33,17 @@ func (c cKernels) matMulGradX(p *pool, dx, dy []float32, w product) {
 }
 
 func (c cKernels) matMulGradW(p *pool, dw, dy, x []float32, m, n, k int) {
-	c.addProduct(p, sum{c: dw, a: dy, b: bytesOf(x), dtype: tensor.F32, m: n, n: k, depth: m, lda: n, byColumns: true})
+	c.addProduct(p, sum{c: dw, a: dy, b: bytesOf(x), dtype: tensor.F32, m: n, n: k, depth: m, lda: n, byColumns: 1})
 }
+
+// Tiles of a sum that one task takes, in rows and columns: as large as a
+// second-level cache of a megabyte takes with its block of b, and no smaller
+// than pays for the block. Columns are in units that stored blocks and panels
+// divide.
+const (
+	sumRows, leastRows    = 256, 48
+	sumColumns, leastCols = 576, 96
+)
 
 // even returns the length of equal parts of total, none longer than most, in
 // whole units.
@@ -54,40 +52,29 @@ func even(total, most, unit int) int {
 	return ((total+parts-1)/parts + unit - 1) / unit * unit
 }
 
-// addProduct goes through b block by block: threads decode one together, then
-// share the rows of c.
+// addProduct spreads the sum over tiles, each of which prepares its own blocks:
+// that costs less than to wait for a shared one. An element's bits do not depend
+// on its tile.
 func (c cKernels) addProduct(p *pool, s sum) {
-	width, depth := even(s.n, blockWidth, blockColumns), even(s.depth, int(c.set.sum_depth), 1)
-	block := c.scratch(width * depth)
-	defer c.giveBack(block)
-	for col := 0; col < s.n; col += width {
-		cols := min(width, s.n-col)
-		for row := 0; row < s.depth; row += depth {
-			rows := min(depth, s.depth-row)
-			p.split(rows, 1, cols, func(lo, hi int) { c.packBlock(*block, s, row, rows, col, cols, lo, hi) })
-			p.split(s.m, int(c.set.sum_rows), rows*cols/8, func(lo, hi int) { c.addBlock(s, *block, row, rows, col, cols, lo, hi) })
+	rows, cols := even(s.m, sumRows, leastRows), even(s.n, sumColumns, leastCols)
+	tiles := func() int { return (s.m + rows - 1) / rows * ((s.n + cols - 1) / cols) }
+	for tiles() < 4*p.threads && (rows > leastRows || cols > leastCols) {
+		if rows >= cols {
+			rows = even(rows, (rows+1)/2, leastRows)
+		} else {
+			cols = even(cols, (cols+1)/2, leastCols)
 		}
 	}
-}
-
-// packBlock packs rows [lo, hi) of a block of b.
-func (c cKernels) packBlock(block []float32, s sum, row, rows, col, cols, lo, hi int) {
-	line := c.scratch(blockWidth)
-	stride := s.dtype.Bytes(s.n)
-	src := s.b[row*stride+s.dtype.Bytes(col):]
-	C.pack_block(c.set, f32(block), u8(src), C.int(s.dtype), C.long(stride), C.long(rows), C.long(cols), C.long(lo), C.long(hi),
-		scratchOf(line))
-	c.giveBack(line)
-}
-
-// addBlock adds the product with a block to rows [lo, hi) of c.
-func (c cKernels) addBlock(s sum, block []float32, row, rows, col, cols, lo, hi int) {
-	at, by := lo*s.lda+row, C.int(0)
-	if s.byColumns {
-		at, by = row*s.lda+lo, 1
-	}
-	C.add_block(c.set, f32(s.c[lo*s.n+col:]), C.long(s.n), f32(s.a[at:]), C.long(s.lda), by, f32(block), C.long(hi-lo),
-		C.long(cols), C.long(rows))
+	across := (s.n + cols - 1) / cols
+	p.split(tiles(), 1, rows*cols/8*s.depth, func(lo, hi int) {
+		scratch := c.scratch(int(C.add_product_scratch(c.set, C.long(cols))))
+		for i := lo; i < hi; i++ {
+			row, col := i/across*rows, i%across*cols
+			C.add_product(c.set, f32(s.c), f32(s.a), u8(s.b), C.int(s.dtype), s.byColumns, C.long(s.n), C.long(s.depth),
+				C.long(s.lda), C.long(row), C.long(min(rows, s.m-row)), C.long(col), C.long(min(cols, s.n-col)), scratchOf(scratch))
+		}
+		c.giveBack(scratch)
+	})
 }
 
 // bytesOf views values as the bytes of an F32 weight.
