@@ -30,6 +30,8 @@ type trainJob struct {
 	folder     string // of the model to begin from
 	made       string // a folder that goes with the job; "" for none
 	text       *chat.Model
+	config     model.Config
+	stored     int64 // bytes of the weights as they are stored
 	training   examples.Set
 	validation examples.Set
 	plan       sft.Plan
@@ -55,13 +57,12 @@ func (t *trainSFTCmd) prepare(ctx context.Context, c *console, r preset.SFT) (jo
 	if err := j.findModel(ctx, c); err != nil {
 		return nil, err
 	}
-	config, err := modelConfig(j.folder)
-	if err != nil {
+	if err := j.readModel(); err != nil {
 		return nil, err
 	}
 	longest := r.Data.MaxLength
-	if longest > config.Context {
-		longest = config.Context
+	if longest > j.config.Context {
+		longest = j.config.Context
 		c.note("data.max_length %d is beyond the model's context: %d", r.Data.MaxLength, longest)
 	}
 	if j.training, err = j.load(ctx, c, "data.train", r.Data.Train, longest); err != nil {
@@ -107,17 +108,26 @@ func (j *trainJob) findModel(ctx context.Context, c *console) error {
 	return sft.WriteNewModel(j.made, *j.recipe.Model.New, folder, j.text)
 }
 
-// modelConfig reads the configuration of a folder, with weights or without, or of
-// a .gguf file.
-func modelConfig(path string) (model.Config, error) {
-	if info, err := os.Stat(path); err != nil || info.IsDir() {
-		return weights.ReadConfig(path)
+// readModel reads the model's configuration and the size of its weights.
+func (j *trainJob) readModel() error {
+	if j.made != "" {
+		var err error
+		j.config, err = weights.ReadConfig(j.folder)
+		return err
 	}
-	checkpoint, err := weights.Open(path)
+	checkpoint, err := weights.Open(j.folder)
 	if err != nil {
-		return model.Config{}, err
+		return err
 	}
-	return checkpoint.Config(), checkpoint.Close()
+	j.config = checkpoint.Config()
+	for _, name := range checkpoint.Names() {
+		host, err := checkpoint.Tensor(name)
+		if err != nil {
+			return errors.Join(err, checkpoint.Close())
+		}
+		j.stored += int64(len(host.Data))
+	}
+	return checkpoint.Close()
 }
 
 // open makes the trainer, as the recipe begins or as a checkpoint left it.
@@ -222,6 +232,9 @@ func (j *trainJob) threads() int {
 
 // train runs the recipe.
 func (j *trainJob) train(ctx context.Context, c *console) error {
+	if err := j.fits(); err != nil {
+		return err
+	}
 	bar := newTrainProgress(c)
 	result, err := sft.Run(ctx, sft.Config{
 		Recipe: j.recipe, Version: version, Threads: j.threads(), Steps: j.flags.Steps, Resume: j.flags.Resume,

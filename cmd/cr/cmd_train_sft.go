@@ -22,7 +22,7 @@ type trainSFTCmd struct {
 	Resume   bool     `help:"Go on with the run in the folder, to the same bits as if it had never stopped."`
 	Print    bool     `help:"Print the recipe with all settings, and train nothing."`
 	Threads  int      `help:"Compute threads (default: one a core)."`
-	DryRun   bool     `help:"With --engine verl: compose its configuration with Hydra and print it, and run nothing."`
+	DryRun   bool     `help:"Say what the run would take, and train nothing; with --engine verl, compose its configuration with Hydra."`
 	Engine   string   `enum:"embedded,verl" default:"embedded" help:"What trains: cr itself, or verl."`
 
 	Cache cacheFlags `embed:""`
@@ -33,7 +33,7 @@ type trainSFTCmd struct {
 func (trainSFTCmd) Help() string {
 	return `Examples:
   cr train sft --recipe toolcall-sft --model Qwen3-1.7B/ --data toolcall_sft.parquet --out runs/sft
-  cr train sft --recipe toolcall-sft --set model.lora.rank=16 --set optim.lr=2e-4
+  cr train sft --recipe toolcall-sft --set model.lora.rank=16 --set optim.lr=2e-4 --dry-run
   cr train sft --recipe toolcall-sft --engine verl --print
   cr train sft --out runs/sft --resume
 
@@ -53,8 +53,6 @@ func (t *trainSFTCmd) Validate() error {
 		return fmt.Errorf("--keep %d: want 0 or more", *t.Keep)
 	case t.Threads < 0 || t.Threads > mostThreads:
 		return fmt.Errorf("--threads %d: want 1 to %d", t.Threads, mostThreads)
-	case t.DryRun && t.Engine != "verl":
-		return errors.New("--dry-run goes with --engine verl")
 	}
 	return t.Verl.validate(t.Engine)
 }
@@ -76,6 +74,9 @@ func (t *trainSFTCmd) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	defer job.close()
+	if t.DryRun {
+		return job.dryRun(c)
+	}
 	return job.train(ctx, c)
 }
 
