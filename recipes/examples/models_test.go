@@ -15,7 +15,7 @@ const tinyFolder = "../../runtime/chat/testdata/tiny"
 
 // testModel is one that the oracle knows.
 type testModel struct {
-	rows string                             // of testdata that it can render
+	rows string                                 // of testdata that it can render
 	open func(testing.TB) (*chat.Model, string) // and the file to give the oracle
 }
 
@@ -29,7 +29,9 @@ func testModels() map[string]testModel {
 }
 
 // tiny is a model whose template has generation blocks.
-func tiny(t testing.TB) (*chat.Model, string) { return opened(t)(chat.LoadFolder(tinyFolder)), tinyFolder }
+func tiny(t testing.TB) (*chat.Model, string) {
+	return opened(t)(chat.LoadFolder(tinyFolder)), tinyFolder
+}
 
 // bare is tiny without them.
 func bare(t testing.TB) (*chat.Model, string) {
