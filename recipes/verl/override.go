@@ -94,7 +94,11 @@ func hydra(value any) string {
 	case uint64:
 		return strconv.FormatUint(v, 10)
 	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64)
+		text := strconv.FormatFloat(v, 'g', -1, 64)
+		if !strings.ContainsAny(text, ".e") {
+			text += ".0" // or it would be an integer there
+		}
+		return text
 	case string:
 		return hydraText(v)
 	case Raw:

@@ -136,7 +136,7 @@ func TestNewestNames(t *testing.T) {
 			[]string{
 				"reward.custom_reward_function.path=pkg://cr_verl.reward", "reward.custom_reward_function.name=compute_reward",
 				"+reward.custom_reward_function.reward_kwargs.bonus=0.005", "reward.reward_manager.name=naive", "trainer.use_v1=True",
-				"actor_rollout_ref.actor.optim.clip_grad=1", "actor_rollout_ref.actor.fsdp_config.use_torch_compile=False",
+				"actor_rollout_ref.actor.optim.clip_grad=1.0", "actor_rollout_ref.actor.fsdp_config.use_torch_compile=False",
 			},
 			[]string{
 				"custom_reward_function", "reward_model", "actor_rollout_ref.actor.grad_clip", "actor_rollout_ref.actor.use_torch_compile",

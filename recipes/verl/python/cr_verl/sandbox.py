@@ -57,7 +57,7 @@ class Sandbox:
             with urllib.request.urlopen(request, timeout=timeout) as answer:
                 return json.loads(answer.read())
         except urllib.error.HTTPError as e:
-            detail = e.read(2000).decode(errors="replace")
+            detail = " ".join(e.read(2000).decode(errors="replace").split())
             if e.code == 429 or e.code >= 500:
                 raise _Again(f"HTTP {e.code} {detail[:200]}", _seconds(e.headers.get("Retry-After"))) from None
             raise BadRequest(f"{self.url}{path}: HTTP {e.code} {detail}") from None
