@@ -94,6 +94,9 @@ func (l *logsCmd) check(found *logs.Logs) error {
 // write makes the table, the figures, and the result.
 func (l *logsCmd) write(c *console, found *logs.Logs) error {
 	result := logsResult{Files: found.Files, Columns: len(found.Columns), Runs: found.Summaries(), Problems: found.Problems}
+	if result.Problems == nil {
+		result.Problems = []logs.Problem{} // a list in JSON, also when empty
+	}
 	for _, r := range found.Runs {
 		result.Rows += len(r.Rows)
 	}

@@ -140,6 +140,8 @@ func TestResumed(t *testing.T) {
 		})
 	}
 	all := table(t, read(t, folder(t, map[string]string{"a.log": first + second})), logs.Table{Runs: true, All: true})
+	objects := table(t, read(t, folder(t, map[string]string{"metrics.jsonl": "{\"step\":2,\"a\":1}\n{\"step\":2,\"a\":2}\n", "timing.jsonl": "{\"step\":2,\"b\":3}\n"})), logs.Table{All: true})
+	same(t, objects, "step,attempt,a,b\n2,1,1,\n2,2,2,3\n")
 	same(t, all, "run,step,attempt,loss,kl,val/acc\nrun,1,1,0.1,,\nrun,2,1,0.2,,\nrun,2,2,2.5,0.5,\nrun,3,1,0.3,,\nrun,3,2,3.5,0.6,\nrun,4,2,4.5,0.7,0.9\n")
 }
 
@@ -252,6 +254,13 @@ func TestOrigins(t *testing.T) {
 		"b.log": settings("20") + "step:1 - a:2\n" + settings("40") + "step:1 - a:3\nstep:2 - a:4\n",
 	}))
 	same(t, table(t, found, logs.Table{Runs: true}), "run,step,a\nrun:baseline,1,1\nrun:sft/global_step_20,1,2\nrun:sft/global_step_40,1,3\nrun:sft/global_step_40,2,4\n")
+}
+
+// TestLooseWindows: vLLM's lines in a log of their own are told.
+func TestLooseWindows(t *testing.T) {
+	const window = "SpecDecoding metrics: Draft acceptance rate: 50.0%, Accepted: 5 tokens, Drafted: 10 tokens\n"
+	found := read(t, folder(t, map[string]string{"x.log": "step:1 - a:1\n", "vllm.log": "begin\n" + window + window}))
+	same(t, strings.Join(problemsOf(found), "\n"), "vllm.log:2: a window of speculative decoding in a log without steps belongs to none (and 1 more like it)")
 }
 
 // TestSilent: a source without a metric line is named.

@@ -156,10 +156,12 @@ func (c *Collection) split(name string, files []*openFile) ([]*Run, []Problem) {
 func (c *Collection) join(pieces []piece) (*Run, []Problem) {
 	run := &Run{columns: c.columns}
 	var consoles, objects []piece
+	var problems []Problem
 	for _, p := range pieces {
 		run.LooseWindows += p.part.windows
 		switch {
 		case len(p.part.rows) == 0:
+			problems = append(problems, p.loose()...)
 		case p.file.objects:
 			objects = append(objects, p)
 		default:
@@ -172,17 +174,29 @@ func (c *Collection) join(pieces []piece) (*Run, []Problem) {
 		base.append(p.part.rows)
 		run.addFile(p.file.path)
 	}
-	problems := ambiguousOrder(consoles)
+	problems = append(problems, ambiguousOrder(consoles)...)
 	for _, p := range objects {
+		run.addFile(p.file.path)
+		if len(base.steps) == 0 {
+			base.append(p.part.rows)
+			continue
+		}
 		lane := newTimeline()
 		lane.append(p.part.rows)
 		problems = append(problems, base.overlay(lane, p, c.columns)...)
-		run.addFile(p.file.path)
 	}
 	run.Attempts = base.attempts
 	run.Rows, run.Superseded = base.rows(), base.superseded()
 	markGaps(run.Rows)
 	return run, problems
+}
+
+// loose tells of windows of speculative decoding in a file without steps.
+func (p piece) loose() []Problem {
+	if p.part.windows == 0 {
+		return nil
+	}
+	return []Problem{{File: p.file.path, Line: p.part.window, Count: p.part.windows, What: "a window of speculative decoding in a log without steps belongs to none"}}
 }
 
 func (r *Run) addFile(path string) {

@@ -35,7 +35,8 @@ type part struct {
 	known   bool // the origin was printed
 	rows    []row
 	attempt int
-	windows int // of speculative decoding that belong to no step yet
+	windows int   // of speculative decoding that belong to no step yet
+	window  int64 // the line of the first of them
 }
 
 func newScanner(file string, objects bool, columns *columns) *scanner {
@@ -62,7 +63,7 @@ func (s *scanner) line(text []byte, number int64, whole bool) {
 	case strings.Contains(line, specMark):
 		if counts, ok := parseSpecLine(line); ok {
 			s.spec.add(counts)
-			s.part().windows++
+			s.addWindow(number)
 		}
 	default:
 		for _, step := range parseSteps(line) {
@@ -71,6 +72,13 @@ func (s *scanner) line(text []byte, number int64, whole bool) {
 		if origin, ok := parseOrigin(line); ok {
 			s.setOrigin(origin)
 		}
+	}
+}
+
+func (s *scanner) addWindow(number int64) {
+	p := s.part()
+	if p.windows++; p.windows == 1 {
+		p.window = number
 	}
 }
 

@@ -1,8 +1,6 @@
 package logs
 
-import (
-	"strings"
-)
+import "strings"
 
 // validationMark begins the dictionary that verl prints of a validation outside
 // the steps, before training as "Initial" and at the end as "Final".
@@ -10,8 +8,8 @@ const validationMark = "validation metrics: "
 
 // Limits of a printed dictionary.
 const (
-	maxDictionary      = 4 << 20 // bytes
-	maxDictionaryLines = 20000   // of the log since its first
+	maxDictionary      = 1 << 20 // bytes
+	maxDictionaryLines = 5000    // of the log since its first
 )
 
 // dictionary collects a printed dictionary, which may stand on one line, or be
@@ -62,7 +60,7 @@ func (d *dictionary) more(line string) (used bool) {
 	return true
 }
 
-// given up on: longer than a dictionary can be.
+// overlong says whether it is longer than a dictionary can be.
 func (d *dictionary) overlong() bool {
 	return d.lines > maxDictionaryLines || d.text.Len() > maxDictionary
 }
