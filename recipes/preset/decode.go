@@ -1,6 +1,7 @@
 package preset
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -14,8 +15,17 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
+// Bounds of a recipe's nesting. The parser takes time by the square of it.
+const (
+	mostBrackets = 16
+	mostIndent   = 64
+)
+
 // parse reads one YAML document.
 func parse(text []byte) (ast.Node, error) {
+	if err := shallow(text); err != nil {
+		return nil, err
+	}
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
 		return nil, syntaxError(err)
@@ -24,6 +34,30 @@ func parse(text []byte) (ast.Node, error) {
 		return nil, fmt.Errorf("it holds %d YAML documents, want one with keys", len(file.Docs))
 	}
 	return file.Docs[0].Body, nil
+}
+
+// shallow refuses text that is nested deeper than any recipe, by its brackets or
+// by what its lines begin with.
+func shallow(text []byte) error {
+	depth, number := 0, 0
+	for line := range bytes.Lines(text) {
+		number++
+		if len(line)-len(bytes.TrimLeft(line, " -?\t")) > mostIndent {
+			return fmt.Errorf("line %d: nested too deeply", number)
+		}
+		for _, c := range line {
+			switch c {
+			case '[', '{':
+				depth++
+			case ']', '}':
+				depth--
+			}
+			if depth > mostBrackets {
+				return fmt.Errorf("line %d: nested too deeply", number)
+			}
+		}
+	}
+	return nil
 }
 
 // syntaxError is the library's error as one line.

@@ -20,7 +20,7 @@ import (
 
 // mostBytes bounds a recipe file: a slip such as --recipe model.safetensors is
 // told apart from YAML before it is read.
-const mostBytes = 1 << 20
+const mostBytes = 64 << 10
 
 // ErrKind is wrapped by the errors about a recipe of another kind.
 var ErrKind = errors.New("another kind of recipe")

@@ -131,18 +131,20 @@ func TestSettings(t *testing.T) {
 
 func TestUserFiles(t *testing.T) {
 	for text, want := range map[string]string{
-		"kind: sft\nmodel: {path: m}\n":          "",
-		"kind: sft\noptim:\n  lrr: 1\n":          "line 3: no key optim.lrr: did you mean optim.lr?",
-		"kind: sft\noptim:\n  lr: x\n":           "line 3: optim.lr is x: want number",
-		"kind: sft\nseed: 1\nseed: 2\n":          "line 3: ",
-		"kind: sft\noptim: 3\n":                  "line 2: want keys of optim, lr, betas",
-		"kind: rl\n":                             "of kind rl, not sft",
-		"seed: 1\n":                              "no key kind: write kind: sft",
-		"":                                       "want one with keys",
-		"kind: sft\n---\nkind: sft\n":            "2 YAML documents",
-		"kind: [\n":                              "line ",
-		"- a\n":                                  "line 1: want keys of a recipe, kind, model",
-		"kind: sft\nmodel: {new: {hidden: big}}": "line 2: model.new.hidden is big: want whole number",
+		"kind: sft\nmodel: {path: m}\n":            "",
+		"kind: sft\noptim:\n  lrr: 1\n":            "line 3: no key optim.lrr: did you mean optim.lr?",
+		"kind: sft\noptim:\n  lr: x\n":             "line 3: optim.lr is x: want number",
+		"kind: sft\nseed: 1\nseed: 2\n":            "line 3: ",
+		"kind: sft\noptim: 3\n":                    "line 2: want keys of optim, lr, betas",
+		"kind: rl\n":                               "of kind rl, not sft",
+		"seed: 1\n":                                "no key kind: write kind: sft",
+		"":                                         "want one with keys",
+		"kind: sft\n---\nkind: sft\n":              "2 YAML documents",
+		"kind: " + strings.Repeat("[", 20):         "line 1: nested too deeply",
+		strings.Repeat("- ", 40):                   "line 1: nested too deeply",
+		"kind: [\n":                                "line ",
+		"- a\n":                                    "line 1: want keys of a recipe, kind, model",
+		"kind: sft\nmodel: {new: {hidden: big}}":   "line 2: model.new.hidden is big: want whole number",
 		"kind: sft\nmodel: &m {path: a}\ndata: *m": "line 2: want keys of model",
 	} {
 		file := filepath.Join(t.TempDir(), "r.yaml")
