@@ -50,7 +50,7 @@ func shallow(text []byte) error {
 			case '[', '{':
 				depth++
 			case ']', '}':
-				depth--
+				depth = max(0, depth-1)
 			}
 			if depth > mostBrackets {
 				return fmt.Errorf("line %d: nested too deeply", number)
