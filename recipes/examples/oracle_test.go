@@ -94,15 +94,12 @@ func TestExamplesLive(t *testing.T) {
 	if count == "" {
 		count = "60"
 	}
-	for name, model := range testModels() {
+	for _, name := range []string{"bare", "qwen3"} { // starting the library takes seconds
+		model := testModels()[name]
 		t.Run(name, func(t *testing.T) {
 			m, path := model.open(t)
 			rows := filepath.Join(t.TempDir(), "rows.jsonl")
-			args := []string{"testdata/oracle.py", "rows", count, "77"}
-			if model.rows == "plain.jsonl" {
-				args = append(args, "plain")
-			}
-			if err := os.WriteFile(rows, oracle(t, args...), 0o600); err != nil {
+			if err := os.WriteFile(rows, oracle(t, "testdata/oracle.py", "rows", count, "77"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			got, _ := made(t, m, Options{}, rows)
