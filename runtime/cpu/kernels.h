@@ -47,6 +47,12 @@ typedef struct {
     long n, depth, lda;
 } product_sum;
 
+// adamw_step is tensor.AdamWStep worked out: decay is 1 − lr·weight decay, rest is
+// 1 − beta, step is lr/(1 − beta1^t), inv_root is 1/√(1 − beta2^t).
+typedef struct {
+    float grad_scale, decay, beta1, rest1, beta2, rest2, step, inv_root, eps;
+} adamw_step;
+
 // cr_kernels is one set. Lengths are in elements; scratch is floats of the
 // length that the *_scratch function returns.
 typedef struct {
@@ -68,6 +74,19 @@ typedef struct {
     // of a training device: rows [row, row+rows) by columns [col, col+cols)
     void (*add_product)(const product_sum *s, long row, long rows, long col, long cols, float *scratch);
     long (*add_product_scratch)(long cols);
+    void (*convert)(uint8_t *dst, int to, const uint8_t *src, int from, long n);
+    void (*add_scaled)(float *dst, const float *src, float scale, long n);
+    void (*add_rows)(float *dst, const float *src, const int32_t *rows, long n, long k, long lo, long hi);
+    void (*sum_rows)(float *dst, const float *src, long n, long k, long lo, long hi);
+    void (*rms_norm_grad)(float *dx, float *dweight, const float *dy, const float *x, const float *w, long rows, long d,
+                          float eps);
+    void (*silu_mul_grad)(float *dgate, float *dup, const float *dy, const float *gate, const float *up, long n);
+    void (*log_probs)(float *logp, float *lse, float *entropy, const float *logits, const int32_t *targets, long rows,
+                      long vocab, float temperature);
+    void (*log_probs_grad)(float *logits, const float *lse, const float *entropy, const int32_t *targets,
+                           const float *dlogp, const float *dentropy, long rows, long vocab, float temperature);
+    double (*sum_squares)(const float *x, long n);
+    void (*adamw)(float *param, const float *grad, float *m, float *v, adamw_step s, long n);
 } cr_kernels;
 
 extern const cr_kernels cr_kernels_portable, cr_kernels_avx2, cr_kernels_avx512;

@@ -5,6 +5,7 @@
 #include "kernels_matmul.inc.h"
 #include "kernels_attention.inc.h"
 #include "kernels_product.inc.h"
+#include "kernels_training.inc.h"
 
 const cr_kernels KERNELS = {
     .decode = decode,
@@ -18,4 +19,14 @@ const cr_kernels KERNELS = {
     .attention_scratch = attention_scratch,
     .add_product = add_product,
     .add_product_scratch = add_product_scratch,
+    .convert = convert,
+    .add_scaled = add_scaled,
+    .add_rows = add_rows,
+    .sum_rows = sum_rows,
+    .rms_norm_grad = rms_norm_grad,
+    .silu_mul_grad = silu_mul_grad,
+    .log_probs = log_probs,
+    .log_probs_grad = log_probs_grad,
+    .sum_squares = sum_squares,
+    .adamw = adamw,
 };

@@ -126,8 +126,8 @@ func (d *Device) RMSNormGrad(dx, dweight, dy, x, weight tensor.Tensor, eps float
 		lo, hi := i*height, min(len(from), (i+1)*height)
 		d.kern.rmsNormGrad(to[lo:hi], partial[i*len(total):][:len(total)], g[lo:hi], from[lo:hi], scale, eps)
 	})
-	for i := range blocks {
-		d.kern.addScaled(total, partial[i*len(total):][:len(total)], 1)
+	for i := 0; i < len(partial); i += k {
+		d.kern.addScaled(total, partial[i:i+k], 1)
 	}
 }
 

@@ -97,6 +97,27 @@ INLINE __m256 bf16x8(const uint8_t *p) {
 }
 INLINE v16 v_decode_bf16(const uint8_t *p) { return (v16){bf16x8(p), bf16x8(p + 16)}; }
 
+INLINE v16 v_sqrt(v16 a) { return (v16){_mm256_sqrt_ps(a.lo), _mm256_sqrt_ps(a.hi)}; }
+
+INLINE void v_encode_f16(uint8_t *p, v16 v) {
+    _mm_storeu_si128((__m128i *)p, _mm256_cvtps_ph(v.lo, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    _mm_storeu_si128((__m128i *)(p + 16), _mm256_cvtps_ph(v.hi, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+
+// brain8 rounds to nearest even by adding just under half of the last kept bit;
+// a NaN keeps its upper half, made quiet.
+INLINE __m256i brain8(__m256 v) {
+    __m256i u = _mm256_castps_si256(v), upper = _mm256_srli_epi32(u, 16);
+    __m256i odd = _mm256_and_si256(upper, _mm256_set1_epi32(1));
+    __m256i rounded = _mm256_srli_epi32(_mm256_add_epi32(_mm256_add_epi32(u, _mm256_set1_epi32(0x7fff)), odd), 16);
+    __m256i quiet = _mm256_or_si256(upper, _mm256_set1_epi32(0x40));
+    return _mm256_blendv_epi8(rounded, quiet, _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q)));
+}
+INLINE void v_encode_bf16(uint8_t *p, v16 v) {
+    __m256i both = _mm256_packus_epi32(brain8(v.lo), brain8(v.hi)); // in each 128-bit lane
+    _mm256_storeu_si256((__m256i *)p, _mm256_permute4x64_epi64(both, 0xd8));
+}
+
 INLINE __m256 signed8(const uint8_t *p) {
     return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)p)));
 }

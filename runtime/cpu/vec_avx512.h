@@ -68,6 +68,23 @@ INLINE v16 v_decode_bf16(const uint8_t *p) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
 }
 
+INLINE v16 v_sqrt(v16 a) { return _mm512_sqrt_ps(a); }
+
+INLINE void v_encode_f16(uint8_t *p, v16 v) {
+    _mm256_storeu_si256((__m256i *)p, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+
+// v_encode_bf16 rounds to nearest even by adding just under half of the last
+// kept bit; a NaN keeps its upper half, made quiet.
+INLINE void v_encode_bf16(uint8_t *p, v16 v) {
+    __m512i u = _mm512_castps_si512(v), upper = _mm512_srli_epi32(u, 16);
+    __m512i odd = _mm512_and_si512(upper, _mm512_set1_epi32(1));
+    __m512i rounded = _mm512_srli_epi32(_mm512_add_epi32(_mm512_add_epi32(u, _mm512_set1_epi32(0x7fff)), odd), 16);
+    __m512i quiet = _mm512_or_si512(upper, _mm512_set1_epi32(0x40));
+    rounded = _mm512_mask_mov_epi32(rounded, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), quiet);
+    _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(rounded));
+}
+
 // Four-bit quants index a register that holds the sixteen decoded values; the
 // permutation looks at the low four bits of each lane only.
 INLINE void v_decode_block(v16 out[2], int dtype, const uint8_t *q, const float *d, const float *m) {

@@ -101,6 +101,49 @@ INLINE v16 v_decode_bf16(const uint8_t *p) {
     return v_load(a);
 }
 
+INLINE v16 v_sqrt(v16 a) {
+    for (int i = 0; i < 16; i++) a[i] = __builtin_sqrtf(a[i]);
+    return a;
+}
+
+// float_to_half rounds to nearest even, as float_to_brain does.
+INLINE uint16_t float_to_half(float f) {
+    uint32_t u;
+    memcpy(&u, &f, 4);
+    uint32_t sign = u >> 16 & 0x8000, size = u & 0x7fffffff;
+    if (size > 0x7f800000u) return (uint16_t)(sign | 0x7e00 | (size >> 13 & 0x1ff));
+    if (size >= 0x477ff000u) return (uint16_t)(sign | 0x7c00); // 65520 and above
+    if (size < 0x38800000u) { // a multiple of 2^-24; adding 1/2 leaves it in the last bits
+        float a;
+        memcpy(&a, &size, 4);
+        a += 0.5f;
+        memcpy(&u, &a, 4);
+        return (uint16_t)(sign | (u - 0x3f000000u));
+    }
+    return (uint16_t)(sign | (size + 0xfff + (size >> 13 & 1) - (112u << 23)) >> 13);
+}
+
+INLINE uint16_t float_to_brain(float f) {
+    uint32_t u;
+    memcpy(&u, &f, 4);
+    if (f != f) return (uint16_t)(u >> 16 | 0x40);
+    return (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
+}
+
+INLINE void v_encode_f16(uint8_t *p, v16 v) {
+    for (int i = 0; i < 16; i++) {
+        uint16_t h = float_to_half(v[i]);
+        memcpy(p + 2 * i, &h, 2);
+    }
+}
+
+INLINE void v_encode_bf16(uint8_t *p, v16 v) {
+    for (int i = 0; i < 16; i++) {
+        uint16_t h = float_to_brain(v[i]);
+        memcpy(p + 2 * i, &h, 2);
+    }
+}
+
 // v_decode_block decodes 32 values: quants at q, scale d, minimum m.
 INLINE void v_decode_block(v16 out[2], int dtype, const uint8_t *q, const float *d, const float *m) {
     float a[32];
