@@ -76,7 +76,7 @@ func (t *keyTable) check(config string, o Override) error {
 	switch {
 	case rest == "" && node.unread:
 		return fmt.Errorf("verl %s composes this key of %s and never reads it%s", t.version, config, t.hint(config, o.Key))
-	case rest == "" && o.Add && !o.Force && !(node.open && isCollection(o.Value)):
+	case rest == "" && o.Add && !o.Force && (!node.open || !isCollection(o.Value)):
 		return fmt.Errorf("%s of verl %s has this key: write it without +", config, t.version)
 	case rest == "" && len(node.children) > 0 && !o.Delete && !isCollection(o.Value):
 		return fmt.Errorf("it is a section of %s in verl %s: set one of its keys", config, t.version)

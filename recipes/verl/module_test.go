@@ -89,7 +89,8 @@ func TestRewardOfAnswers(t *testing.T) {
 		{"bonus of rewards", "compute_reward", right, sums, map[string]any{"tool_rewards": []float64{0, 0}}, nil, map[string]float64{"score": 1.01}},
 		{
 			"function", "compute_score", answer("def f(a, b):\n    return a * b"),
-			`{"input": [[2, 3], [4, 5]], "output": [[6], [21]], "fn_name": "f"}`, nil, nil, map[string]float64{"score": 0.5, "tests": 2},
+			`{"input": [[2, 3], [4, 5]], "output": [[6], [21]], "fn_name": "f"}`, nil, nil,
+			map[string]float64{"score": 0.5, "tests": 2},
 		},
 	}
 	calls := make([]rewardCall, len(cases))

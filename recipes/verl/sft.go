@@ -153,7 +153,6 @@ func (b *builder) sftTrainer(r preset.SFT) {
 	b.set(r.Verl.Device, "trainer.device")
 	b.setWhere(r.Verl.Nodes, "trainer.nnodes")
 	b.setWhere(r.Verl.Devices, "trainer.n_gpus_per_node")
-	b.setWhere(int(r.Seed), "engine.seed")
 }
 
 // orNever is verl's number for every so many steps; the last one counts anyway.
