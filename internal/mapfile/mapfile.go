@@ -47,6 +47,15 @@ func Open(path string) (*File, error) {
 	return &File{Data: data}, nil
 }
 
+// Release gives the pages that were read back to the system: Data stays valid,
+// and is read from the file again when it is touched.
+func (f *File) Release() error {
+	if f.Data == nil {
+		return nil
+	}
+	return releaseBytes(f.Data)
+}
+
 // Close unmaps the file. Closing twice is allowed.
 func (f *File) Close() error {
 	if f.Data == nil {

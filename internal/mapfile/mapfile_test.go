@@ -25,6 +25,9 @@ func TestOpenMapsTheWholeFile(t *testing.T) {
 		if string(f.Data) != content {
 			t.Errorf("mapped %d bytes, want %d", len(f.Data), len(content))
 		}
+		if err := f.Release(); err != nil || string(f.Data) != content {
+			t.Errorf("after a release: %d bytes, %v", len(f.Data), err)
+		}
 		if err := errors.Join(f.Close(), f.Close()); err != nil {
 			t.Error(err)
 		}

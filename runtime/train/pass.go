@@ -21,6 +21,9 @@ func chunkRows(vocab, rows int) int {
 // of the calls before, until [Trainer.Step]. Logits are divided by temperature
 // (1 for a plain loss). After an error the gradients are lost.
 func (t *Trainer) Backward(ctx context.Context, b Batch, temperature float32, loss Loss) error {
+	if t.options.Frozen {
+		return errFrozen
+	}
 	err := t.backward(ctx, b, temperature, loss)
 	if err != nil {
 		t.zeroGradients()

@@ -19,15 +19,22 @@ type storedWeight struct {
 	weight *weight
 }
 
-// savedType is the type of a weight in a saved model: as it was opened; F32
-// where that is quantised.
-func savedType(stored tensor.DType) tensor.DType {
-	switch stored {
-	case tensor.F16, tensor.BF16:
-		return stored
-	default:
+// savedType is the type of a weight in a saved model: from scratch, what the
+// config names; of a folder, as it was; of a GGUF, which has types that a folder
+// cannot hold, F32.
+func (t *Trainer) savedType(stored tensor.DType) tensor.DType {
+	switch {
+	case t.options.Scratch:
+		return t.initType
+	case !isFolder(t.path):
 		return tensor.F32
 	}
+	return stored
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // sideFiles are the files beside the model that was opened.
@@ -40,7 +47,7 @@ func (t *Trainer) sideFiles() (*weights.SideFiles, error) {
 
 // sideFilesOf copies those of a folder, and makes those of a GGUF.
 func sideFilesOf(c *weights.Checkpoint) (*weights.SideFiles, error) {
-	if info, err := os.Stat(c.Path()); err != nil || info.IsDir() {
+	if isFolder(c.Path()) {
 		return weights.ReadSideFiles(c.Path())
 	}
 	v := c.Vocabulary()

@@ -12,6 +12,9 @@ import (
 // trained weights by AdamW with the learning rate lr, and clears the gradients.
 // Where the norm is not finite, it changes no weight and says so.
 func (t *Trainer) Step(lr float64) (Update, error) {
+	if t.options.Frozen {
+		return Update{}, errFrozen
+	}
 	norm, err := t.gradNorm()
 	if err != nil {
 		return Update{}, err

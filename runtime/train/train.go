@@ -37,7 +37,7 @@ type Options struct {
 }
 
 // SaveType is the element type of saved weights. The zero value keeps that of
-// the model that was opened, F32 in place of quantised ones; "f32" and "bf16"
+// the model that was opened, F32 for a .gguf; "f32" and "bf16"
 // are the others.
 type SaveType string
 
@@ -52,9 +52,9 @@ func (s SaveType) dtype() (d tensor.DType, given bool) {
 // LoRA says which matrices get adapters: y = W·x + (Alpha/Rank)·B·A·x (Hu et
 // al., arXiv 2106.09685).
 type LoRA struct {
-	Rank    int
-	Alpha   float64
-	Targets []string // of q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj
+	Rank    int      `json:"rank"`
+	Alpha   float64  `json:"alpha"`
+	Targets []string `json:"targets"` // of q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj
 }
 
 // AdamW holds the optimiser's constants. Zero betas and epsilon mean torch's
@@ -83,6 +83,9 @@ type Update struct {
 	GradNorm float64 // global norm of the accumulated gradients, before clipping
 	Skipped  bool    // the norm was not finite: no weight changed
 }
+
+// errFrozen is training asked of a model that was opened without.
+var errFrozen = errors.New("train: the model was opened frozen")
 
 // ErrMemory is a run that would not fit the memory of its device.
 var ErrMemory = errors.New("train: not enough memory")

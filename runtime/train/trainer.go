@@ -73,6 +73,12 @@ func (t *Trainer) open() error {
 	if err := t.loadRoPE(); err != nil {
 		return err
 	}
+	if t.checkpoint != nil && t.options.LoRA == nil && !t.options.Frozen {
+		// The weights have been copied: the file's pages need not count.
+		if err := t.checkpoint.Release(); err != nil {
+			return err
+		}
+	}
 	return t.dev.Sync()
 }
 

@@ -113,6 +113,38 @@ func TestSavedModelPredictsTheSame(t *testing.T) {
 	}
 }
 
+// A quantised GGUF is trained in full precision and saved as a folder.
+func TestTrainsAGGUF(t *testing.T) {
+	for _, name := range []string{"llama", "qwen3"} {
+		trainer, err := OpenOn(t.Context(), cpu.New(2), "../weights/testdata/"+name+".gguf", Options{})
+		check(t, err)
+		defer trainer.Close()
+		b := benchBatch(60, 20, trainer.Config().Vocab)
+		before, _, err := trainer.LogProbs(t.Context(), b, 1)
+		check(t, err)
+		learn := func(_, _ int, _, _, dlogp, _ []float32) { dlogp[0] = -1 }
+		check(t, trainer.Backward(t.Context(), b, 1, learn))
+		_, err = trainer.Step(1e-3)
+		check(t, err)
+		want, _, err := trainer.LogProbs(t.Context(), b, 1)
+		check(t, err)
+		if want[0] <= before[0] {
+			t.Errorf("%s: log-probability %v, before the step %v", name, want[0], before[0])
+		}
+		saved := t.TempDir()
+		check(t, trainer.SaveModel(t.Context(), saved))
+		again, err := OpenOn(t.Context(), cpu.New(2), saved, Options{Frozen: true})
+		check(t, err)
+		got, _, err := again.LogProbs(t.Context(), b, 1)
+		check(t, err)
+		compare(t, name, got, want)
+		if err := again.Backward(t.Context(), b, 1, learn); err == nil {
+			t.Error("a frozen model trains")
+		}
+		check(t, again.Close())
+	}
+}
+
 // Without its adapters a model is the one that was opened.
 func TestReferenceIsTheBase(t *testing.T) {
 	dir := "testdata/qwen3-lora"

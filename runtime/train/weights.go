@@ -61,17 +61,9 @@ func (c *collector) Weight(name string, shape ...int) (*weight, error) {
 	}
 	w, err := c.make(name, host)
 	if err == nil {
-		c.t.stored = append(c.t.stored, storedWeight{name: name, shape: shape, dtype: c.saved(host.DType), weight: w})
+		c.t.stored = append(c.t.stored, storedWeight{name: name, shape: shape, dtype: c.t.savedType(host.DType), weight: w})
 	}
 	return w, err
-}
-
-// saved is the type of a weight in a saved model: as it was opened.
-func (c *collector) saved(stored tensor.DType) tensor.DType {
-	if c.t.options.Scratch {
-		return c.t.initType
-	}
-	return savedType(stored)
 }
 
 // make puts a weight on the device, as a parameter unless it is frozen.

@@ -131,6 +131,16 @@ func (c *Checkpoint) Tensor(name string) (tensor.Host, error) {
 	return tensor.Host{DType: s.dtype, Shape: slices.Clone(s.shape), Data: aligned(data, s.dtype)}, nil
 }
 
+// Release gives the memory of tensors that were read back to the system; they
+// stay valid, and are read again when they are touched.
+func (c *Checkpoint) Release() error {
+	var errs []error
+	for _, f := range c.files {
+		errs = append(errs, f.Release())
+	}
+	return errors.Join(errs...)
+}
+
 // Close unmaps the files.
 func (c *Checkpoint) Close() error {
 	var errs []error
