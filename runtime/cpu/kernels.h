@@ -47,6 +47,13 @@ typedef struct {
     long n, depth, lda;
 } product_sum;
 
+// packed_grad is the operands of packed_attention_grad but dk and dv.
+typedef struct {
+    float *dq;
+    const float *dy, *out, *lse, *q, *k, *v;
+    attention_shape shape;
+} packed_grad;
+
 // adamw_step is tensor.AdamWStep worked out: decay is 1 − lr·weight decay, rest is
 // 1 − beta, step is lr/(1 − beta1^t), inv_root is 1/√(1 − beta2^t).
 typedef struct {
@@ -74,6 +81,15 @@ typedef struct {
     // of a training device: rows [row, row+rows) by columns [col, col+cols)
     void (*add_product)(const product_sum *s, long row, long rows, long col, long cols, float *scratch);
     long (*add_product_scratch)(long cols);
+    // query rows [lo, hi) of the segment that begins at start, for one kv head; pos counts from start
+    void (*packed_attention)(float *dst, float *lse, const float *q, const float *k, const float *v,
+                             attention_shape shape, const int32_t *pos, long start, long lo, long hi, long kv_head,
+                             float *scratch);
+    long (*packed_scratch)(long rows, attention_shape shape);
+    // dk and dv point to the segment's first row
+    void (*packed_attention_grad)(const packed_grad *g, float *dk, float *dv, long start, long lo, long hi,
+                                  long kv_head, float *scratch);
+    long (*packed_grad_scratch)(long rows, attention_shape shape);
     void (*convert)(uint8_t *dst, int to, const uint8_t *src, int from, long n);
     void (*add_scaled)(float *dst, const float *src, float scale, long n);
     void (*add_rows)(float *dst, const float *src, const int32_t *rows, long n, long k, long lo, long hi);

@@ -4,6 +4,7 @@
 #include "kernels_rows.inc.h"
 #include "kernels_matmul.inc.h"
 #include "kernels_attention.inc.h"
+#include "kernels_packed.inc.h"
 #include "kernels_product.inc.h"
 #include "kernels_training.inc.h"
 
@@ -19,6 +20,10 @@ const cr_kernels KERNELS = {
     .attention_scratch = attention_scratch,
     .add_product = add_product,
     .add_product_scratch = add_product_scratch,
+    .packed_attention = packed_attention,
+    .packed_scratch = packed_scratch,
+    .packed_attention_grad = packed_attention_grad,
+    .packed_grad_scratch = packed_grad_scratch,
     .convert = convert,
     .add_scaled = add_scaled,
     .add_rows = add_rows,

@@ -15,6 +15,7 @@ type packedAttention struct {
 	dq, dk, dv, dy    []float32
 	heads             reference.Heads
 	segments          []segment // those with rows
+	pos               []int32   // of each row in its segment
 	scale             float32
 }
 
@@ -29,6 +30,9 @@ func newPackedAttention(q, k tensor.Tensor, b tensor.PackedBatch) *packedAttenti
 	for i, end := range b.Starts[1:] {
 		if start := b.Starts[i]; start < end {
 			a.segments = append(a.segments, segment{int(start), int(end)})
+			for i := range end - start {
+				a.pos = append(a.pos, i)
+			}
 		}
 	}
 	return a
