@@ -3,8 +3,8 @@
     python tokenizer.py CONVERSATIONS.jsonl MODEL_DIR
 
 CONVERSATIONS.jsonl is what `tiny-data` writes; MODEL_DIR holds the chat template,
-and gets tokenizer.json and tokenizer_config.json. Needs the packages tokenizers
-and jinja2. The same input gives the same files, byte for byte.
+and gets tokenizer.json, tokenizer_config.json and generation_config.json. Needs
+the packages tokenizers and jinja2. The same input gives the same files, byte for byte.
 
 Three things differ from a large model's tokenizer, each to save tokens that a
 model trained for minutes cannot afford:
@@ -17,6 +17,7 @@ model trained for minutes cannot afford:
 - So is the frame of a tool call.
 """
 
+import itertools
 import json
 import pathlib
 import sys
@@ -25,7 +26,8 @@ import jinja2
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 SIZE = 1536
-LEAST = 200  # occurrences of a pair worth a token
+CONVERSATIONS = 9000  # more change no merge that matters
+LEAST = 100  # occurrences of a pair worth a token
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 TAGS = ["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<think>", "</think>"]
 CALL = ['\n{"name": "code_interpreter", "arguments": {"code": "', '"}}\n']
@@ -60,7 +62,9 @@ def renderings(conversations, template):
     environment.filters["tojson"] = lambda value: json.dumps(value, ensure_ascii=False)
     compiled = environment.from_string(template)
     for c in conversations:
-        yield compiled.render(messages=c["messages"], tools=c["tools"])
+        # Tracebacks are few, and Python's versions word them differently.
+        messages = [m for m in c["messages"] if m["role"] != "tool" or not m["content"].startswith("stderr:")]
+        yield compiled.render(messages=messages, tools=c["tools"])
 
 
 def pieces(texts, fixed):
@@ -74,7 +78,7 @@ def pieces(texts, fixed):
 def main(source, folder):
     folder = pathlib.Path(folder)
     with open(source, encoding="utf-8") as file:
-        conversations = [json.loads(line) for line in file]
+        conversations = [json.loads(line) for line in itertools.islice(file, CONVERSATIONS)]
     fixed = TAGS + sorted(phrases(conversations) + CALL)
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([
@@ -98,7 +102,11 @@ def main(source, folder):
         "pad_token": "<|endoftext|>", "split_special_tokens": False,
         "tokenizer_class": "PreTrainedTokenizerFast", "unk_token": None,
     }
-    (folder / "tokenizer_config.json").write_text(json.dumps(config, indent=2) + "\n")
+    generation = {
+        "eos_token_id": tokenizer.token_to_id("<|im_end|>"), "pad_token_id": tokenizer.token_to_id("<|endoftext|>"),
+    }
+    for name, content in [("tokenizer_config.json", config), ("generation_config.json", generation)]:
+        (folder / name).write_text(json.dumps(content, indent=2) + "\n")
     print(f"{tokenizer.get_vocab_size()} tokens")
 
 
