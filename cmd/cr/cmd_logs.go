@@ -76,11 +76,12 @@ func (l *logsCmd) sources() []logs.Source {
 
 // check refuses a comparison that lacks a side, and with --strict any defect.
 func (l *logsCmd) check(found *logs.Logs) error {
-	for _, s := range found.Silent {
+	if len(found.Silent) > 0 {
+		s := found.Silent[0]
 		reason := fmt.Errorf("logs: %s: no metric line (step:N - name:value - …) in it", s.Path)
 		for _, p := range found.Problems {
 			if strings.HasPrefix(p.File, s.Path) {
-				return badInput(fmt.Errorf("%w; %s", reason, p))
+				return badInput(fmt.Errorf("%w; %w", reason, p))
 			}
 		}
 		return badInput(reason)
