@@ -164,7 +164,7 @@ func testPackedAttention(h *trainer) {
 	// Longer than any block of queries or keys.
 	scenes = append(scenes,
 		h.newPackedScene(reference.Heads{Query: 6, KV: 2, Dim: 32}, 0, 33, 64),
-		h.newPackedScene(reference.Heads{Query: 2, KV: 1, Dim: 12}, 0, 10, 1100))
+		h.newPackedScene(reference.Heads{Query: 2, KV: 1, Dim: 12}, 0, 10, 600))
 	for _, s := range scenes {
 		what := fmt.Sprintf("%+v, segments at %v", s.heads, s.starts)
 		got, want := h.runPacked(s), s.want()
