@@ -29,16 +29,17 @@ func shippedFile(name string) string {
 }
 
 // ShippedNames lists the sets inside cr.
-func ShippedNames() []string { return []string{"bundled", "tiny-heldout"} }
+func ShippedNames() []string { return []string{"bundled", "tiny-heldout", practiceName} }
 
 // Shipped returns a set of problems that ships inside cr, by its name, in
 // LiveCodeBench's schema though no part of LiveCodeBench. "bundled": twenty
 // problems, trivial to medium. "tiny-heldout": small tasks that the shipped
-// model never saw, made by package tinytasks.
+// model never saw, made by package tinytasks. "tiny-practice": those that it is
+// reinforced on.
 func Shipped(name string) (Set, error) {
 	path := shippedFile(name)
-	if path == "" {
-		return Set{}, fmt.Errorf("no set %q is shipped inside cr; there are %s", name, strings.Join(ShippedNames(), " and "))
+	if path == "" && name != practiceName {
+		return Set{}, fmt.Errorf("no set %q is shipped inside cr; there are %s", name, strings.Join(ShippedNames(), ", "))
 	}
 	s, err := readShipped(name, path)
 	if err != nil {
@@ -53,10 +54,7 @@ func Bundled() (Set, error) { return Shipped("bundled") }
 // readShipped reads an embedded file; its digest is of the problems, not of how
 // they are compressed.
 func readShipped(name, path string) (Set, error) {
-	content, err := fs.ReadFile(bundled, path)
-	if err == nil && strings.HasSuffix(path, ".gz") {
-		content, err = gunzip(content)
-	}
+	content, err := shippedLines(path)
 	if err != nil {
 		return Set{}, err
 	}
@@ -76,6 +74,18 @@ func readShipped(name, path string) (Set, error) {
 	})
 	slices.SortFunc(s.Problems, func(a, b Problem) int { return strings.Compare(a.ID, b.ID) })
 	return s, err
+}
+
+// shippedLines reads an embedded file; without a path, they are made.
+func shippedLines(path string) ([]byte, error) {
+	if path == "" {
+		return practiceLines()
+	}
+	content, err := fs.ReadFile(bundled, path)
+	if err == nil && strings.HasSuffix(path, ".gz") {
+		return gunzip(content)
+	}
+	return content, err
 }
 
 func gunzip(content []byte) ([]byte, error) {

@@ -19,10 +19,22 @@ type Problem struct {
 	Difficulty  string // easy, medium, hard
 	StarterCode string // "": a stdin program
 	Method      string // functional: the method of class Solution
-	Public      int    // the first Public tests are public
-	Tests       []judge.Test
-	Checker     *judge.Checker
-	Limits      sandbox.Limits
+	// Loose problems take the program as it stands: Method may be a function of it
+	// or a method of class Solution, and LiveCodeBench's imports are not added.
+	Loose bool
+	// Opening is how the data begins a conversation on the problem; nil: as the
+	// benchmark does, with Statement.
+	Opening []Message
+	Public  int // the first Public tests are public
+	Tests   []judge.Test
+	Checker *judge.Checker
+	Limits  sandbox.Limits
+}
+
+// Message is a turn of an opening.
+type Message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
 }
 
 // Functional reports whether tests call a method rather than feed stdin.

@@ -3,9 +3,11 @@ package eval
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
+	"github.com/coderl/cr/datasets"
 	"github.com/coderl/cr/eval/agent"
 	"github.com/coderl/cr/runtime/chat"
 	"github.com/coderl/cr/sandbox"
@@ -37,7 +39,7 @@ func (m maker) draft(ctx context.Context, k key) draft {
 	}
 	started := time.Now()
 	opening := agent.Opening{
-		Messages: LiveCodeBenchPrompt(m.plan.problem(k.id), m.deps.Tools != nil),
+		Messages: Opening(m.plan.problem(k.id), m.deps.Tools != nil),
 		Thinking: m.config.Thinking, Sampling: m.config.Sampling,
 	}
 	opening.Sampling.Request = fmt.Sprintf("%s/%d", k.id, k.sample)
@@ -51,11 +53,7 @@ func (m maker) draft(ctx context.Context, k key) draft {
 		Cut:    ep.Finish == agent.FinishLength || ep.Finish == agent.FinishPromptTooLong,
 		Timing: timing{Generate: time.Since(started).Seconds()},
 	}}
-	answer := Answer{Final: ep.Final(), Transcript: transcript(ep)}
-	if n := len(ep.Turns); n > 0 {
-		answer.Opened = ep.Turns[n-1].Opened
-	}
-	d.extract(Extract(m.config.Extract, answer))
+	d.extract(Extract(m.config.Extract, AnswerOf(ep)))
 	return d
 }
 
@@ -75,6 +73,15 @@ func (m maker) given(k key) draft {
 func (d *draft) extract(e Extraction) {
 	d.record.Sample.Code, d.record.Sample.ExtractedBy = e.Code, e.Step
 	d.record.Cut = d.record.Cut || e.Unclosed
+}
+
+// AnswerOf is the text of a conversation that extraction rules look at.
+func AnswerOf(ep agent.Episode) Answer {
+	answer := Answer{Final: ep.Final(), Transcript: transcript(ep)}
+	if n := len(ep.Turns); n > 0 {
+		answer.Opened = ep.Turns[n-1].Opened
+	}
+	return answer
 }
 
 // transcript is what the model wrote and was told after the opening.
@@ -103,7 +110,7 @@ func (m maker) judge(ctx context.Context, d draft) outcome {
 		return outcome{record: d.record}
 	}
 	started := time.Now()
-	task := m.task(s.QuestionID)
+	task := TaskOf(m.plan.problem(s.QuestionID), s.Code, m.config.Compare)
 	report, err := m.deps.Judge.Judge(ctx, s.Code, task)
 	d.record.Timing.Judge = time.Since(started).Seconds()
 	if err != nil {
@@ -125,11 +132,18 @@ func (d draft) infra(err error) outcome {
 	return outcome{record: d.record, err: fmt.Errorf("sample %d of %s: %w", d.record.Sample.Index, d.record.Sample.QuestionID, err)}
 }
 
-func (m maker) task(id string) judge.Task {
-	p := m.plan.problem(id)
+// solutionClass finds the class whose method a call may mean.
+var solutionClass = regexp.MustCompile(`(?m)^class[ \t]+Solution\b`)
+
+// TaskOf is what a program for a problem is judged on.
+func TaskOf(p datasets.Problem, code string, mode judge.Mode) judge.Task {
 	task := judge.Task{
 		ID: p.ID, Language: "python", Method: p.Method, Tests: p.Tests,
-		Mode: m.config.Compare, Checker: p.Checker, Limits: p.Limits,
+		Mode: mode, Checker: p.Checker, Limits: p.Limits,
+	}
+	if p.Loose {
+		method := p.Functional() && solutionClass.MatchString(code)
+		task.Function, task.Plain = !method, !method
 	}
 	if task.Limits.CPU == 0 {
 		task.Limits.CPU = lcbLimit

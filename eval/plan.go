@@ -102,7 +102,7 @@ func (p plan) promptHash(tools bool) string {
 	enc := json.NewEncoder(h)
 	for _, problem := range p.problems {
 		// Neither strings nor a hash can fail to be written.
-		_ = enc.Encode(LiveCodeBenchPrompt(problem, tools))
+		_ = enc.Encode(Opening(problem, tools))
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

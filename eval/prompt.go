@@ -24,6 +24,19 @@ const (
 	toolHint = " You may call the tool " + agent.InterpreterName + " to run Python code as often as you need, for example to test a draft on the sample inputs. When you are done, write the whole program once more in a code block: only your last message is judged."
 )
 
+// Opening is the opening of a conversation on p: the data's own, or else
+// LiveCodeBench's.
+func Opening(p datasets.Problem, tools bool) []chat.Message {
+	if len(p.Opening) == 0 {
+		return LiveCodeBenchPrompt(p, tools)
+	}
+	messages := make([]chat.Message, len(p.Opening))
+	for i, m := range p.Opening {
+		messages[i] = chat.Message{Role: m.Role, Content: m.Content}
+	}
+	return messages
+}
+
 // LiveCodeBenchPrompt is the opening of a conversation on p. With tools, the
 // system text also says how they fit in.
 func LiveCodeBenchPrompt(p datasets.Problem, tools bool) []chat.Message {

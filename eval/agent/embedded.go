@@ -54,7 +54,7 @@ func (e *Embedded) Start(_ context.Context, opening Opening) (Conversation, erro
 	if err != nil {
 		return nil, fmt.Errorf("render prompt: %w", err)
 	}
-	c.prompt = len(prompt.IDs)
+	c.prompt, c.given = len(prompt.IDs), prompt.IDs
 	c.opened = strings.HasSuffix(strings.TrimSpace(prompt.Text), "<think>")
 	c.sequence, err = e.engine.NewSequence(prompt.IDs)
 	if errors.Is(err, runtime.ErrTooLong) {
@@ -73,6 +73,7 @@ type embeddedConversation struct {
 	prompt   int
 	opened   bool           // the prompt ends inside the thinking
 	history  []chat.Message // before the last sampled turn
+	given    []int32        // since the last sampled turn
 	last     Turn
 }
 
@@ -98,8 +99,9 @@ func (c *embeddedConversation) Next(ctx context.Context, limit int) (Turn, error
 	}
 	c.last = Turn{
 		Text: g.Text, Tokens: len(g.IDs), Finish: g.Finish, Opened: c.opened,
-		IDs: g.IDs, LogProbs: g.LogProbs,
+		Given: c.given, IDs: g.IDs, LogProbs: g.LogProbs,
 	}
+	c.given = nil
 	return c.last, nil
 }
 
@@ -117,5 +119,6 @@ func (c *embeddedConversation) Reply(_ context.Context, results []chat.Message) 
 	if c.sequence.Len()+len(glue) >= c.endpoint.engine.Config().Context {
 		return len(glue), ErrContextFull
 	}
+	c.given = append(c.given, glue...)
 	return len(glue), c.sequence.Append(glue)
 }

@@ -74,8 +74,12 @@ type Turn struct {
 	ReplyTokens int
 	// Opened: the prompt ended with the opening tag of the thinking, so that
 	// Text begins inside of it.
-	Opened   bool
-	Finish   string    // "stop" or "length"
+	Opened bool
+	Finish string // "stop" or "length"
+	// Given are the ids before IDs that were not sampled: the opening of the first
+	// turn, the replies with their glue of a later one. The Given and IDs of all
+	// turns are the whole sequence as the model saw it. nil from a server.
+	Given    []int32
 	IDs      []int32   // nil from a server
 	LogProbs []float32 // of IDs, log-softmax of logits/temperature; nil from a server
 }

@@ -14,6 +14,7 @@ type Budgets struct {
 	Tokens     int
 	Turns      int           // assistant turns
 	Calls      int           // tool calls
+	PerTurn    int           // tool calls of one turn, later ones being ignored; 0: all
 	ToolCall   time.Duration // of one tool call
 	ToolTotal  time.Duration // charged time of all tool calls, see ToolReply
 	ToolOutput int           // characters of one tool reply; head and tail are kept

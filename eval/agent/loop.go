@@ -115,6 +115,9 @@ func (l *loop) callsOf(turn Turn) []chat.ParsedCall {
 		_, answer, _ := chat.SplitThinking(turn.Text, turn.Opened)
 		_, calls = chat.ParseToolCalls(answer)
 	}
+	if most := l.budgets.PerTurn; most > 0 {
+		calls = calls[:min(len(calls), most)]
+	}
 	for i := range calls {
 		l.calls++
 		calls[i].Call.ID = callID(l.calls)

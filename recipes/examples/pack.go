@@ -11,7 +11,25 @@ import (
 // anew with each example, so that none sees another. An example of more than
 // limit tokens is an error.
 func Pack(examples []Example, limit int) ([]train.Batch, error) {
-	var bins [][]*Example
+	bins, err := Bins(examples, limit)
+	if err != nil {
+		return nil, err
+	}
+	batches := make([]train.Batch, len(bins))
+	for i, bin := range bins {
+		members := make([]*Example, len(bin))
+		for j, at := range bin {
+			members[j] = &examples[at]
+		}
+		batches[i] = batch(members)
+	}
+	return batches, nil
+}
+
+// Bins tells which examples [Pack] puts into each micro-batch, in the order in
+// which their rows stand there.
+func Bins(examples []Example, limit int) ([][]int, error) {
+	var bins [][]int
 	var room []int
 	for i := range examples {
 		e := &examples[i]
@@ -25,14 +43,10 @@ func Pack(examples []Example, limit int) ([]train.Batch, error) {
 		if at == len(bins) {
 			bins, room = append(bins, nil), append(room, limit)
 		}
-		bins[at] = append(bins[at], e)
+		bins[at] = append(bins[at], i)
 		room[at] -= len(e.IDs)
 	}
-	batches := make([]train.Batch, len(bins))
-	for i, members := range bins {
-		batches[i] = batch(members)
-	}
-	return batches, nil
+	return bins, nil
 }
 
 // batch lays examples side by side. A row is trained if its next token is.
