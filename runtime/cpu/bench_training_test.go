@@ -10,8 +10,14 @@ import (
 // trainingProducts are shapes [m, n, k] of the products of a small Qwen3 and of
 // SmolLM2-135M over a micro-batch.
 var trainingProducts = [][3]int{
-	{2048, 192, 192}, {2048, 512, 192}, {2048, 192, 512}, {2048, 1024, 192},
-	{2048, 576, 576}, {2048, 1536, 576}, {2048, 576, 1536}, {512, 49152, 576},
+	{2048, 192, 192},
+	{2048, 512, 192},
+	{2048, 192, 512},
+	{2048, 1024, 192},
+	{2048, 576, 576},
+	{2048, 1536, 576},
+	{2048, 576, 1536},
+	{512, 49152, 576},
 }
 
 // BenchmarkTrainingMatMul runs a product and both its gradients on two threads.
