@@ -45,7 +45,7 @@ files and policies: docs/training.md.`
 // Validate is called by Kong after parsing.
 func (t *trainSFTCmd) Validate() error {
 	switch {
-	case t.Recipe == "" && !(t.Resume && t.Out != ""):
+	case t.Recipe == "" && (!t.Resume || t.Out == ""):
 		return errors.New("--recipe: name a preset (toolcall-sft, tiny-sft) or a YAML file, or go on with a run by --out DIR --resume")
 	case t.Steps < 0:
 		return fmt.Errorf("--steps %d: want 1 or more", t.Steps)
