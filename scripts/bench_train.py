@@ -45,13 +45,14 @@ def main():
         optimiser.step()
 
     step()
-    begin, steps = time.time(), 0
+    begin, processor, steps = time.time(), time.process_time(), 0
     while steps == 0 or time.time() - begin < flags.seconds:
         step()
         steps += 1
     print(json.dumps({
         "peer": "torch " + torch.__version__ + (" compiled" if flags.compile else " eager"),
         "tokens_per_second": round(flags.tokens * steps / (time.time() - begin), 1),
+        "tokens_per_cpu_second": round(flags.tokens * steps / (time.process_time() - processor), 1),
         "peak_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
     }))
 
