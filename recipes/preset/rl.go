@@ -52,13 +52,17 @@ type Tools struct {
 
 // Reward is what an answer is worth.
 type Reward struct {
-	Score    string  `yaml:"score" enum:"share|strict" default:"share" doc:"share: the share of tests passed. strict: 1 when all pass, else 0."`
-	Extract  string  `yaml:"extract" enum:"last|lcb|verl" default:"verl" doc:"Which code block of an answer is judged, as for cr eval."`
-	Bonus    float64 `yaml:"bonus" min:"0" max:"1" default:"0" doc:"Added for each tool call that was executed, right or wrong."`
-	MaxCalls int     `yaml:"max_calls" min:"0" max:"1024" default:"4" doc:"Calls that the bonus counts at most."`
-	Timeout  int     `yaml:"timeout" min:"1" max:"3600" default:"30" doc:"Seconds a program may run on one test."`
-	Infra    string  `yaml:"infra" enum:"drop|stop|zero" default:"drop" doc:"What becomes of an answer that could not be judged, after the retries. drop: out of the loss. stop: the run ends. zero: scored 0, and counted."`
-	Sandbox  string  `yaml:"sandbox" default:"http://localhost:8080" doc:"Where the judge listens, for --engine verl: reachable from every machine." resume:"free"`
+	Score     string  `yaml:"score" enum:"share|strict" default:"share" doc:"share: the share of tests passed. strict: 1 when all pass, else 0."`
+	Extract   string  `yaml:"extract" enum:"last|lcb|verl" default:"verl" doc:"Which code block of an answer is judged, as for cr eval."`
+	Bonus     float64 `yaml:"bonus" min:"0" max:"1" default:"0" doc:"Added for each tool call that was executed, right or wrong."`
+	MaxCalls  int     `yaml:"max_calls" min:"0" max:"1024" default:"4" doc:"Calls that the bonus counts at most."`
+	Format    float64 `yaml:"format" min:"0" max:"1" default:"0" doc:"Added for an answer that holds a program at all."`
+	Own       string  `yaml:"own" doc:"A reward of one's own instead of the tests: an executable, or an http(s) URL."`
+	Timeout   int     `yaml:"timeout" min:"1" max:"3600" default:"30" doc:"Seconds a program may run on one test, where its problem sets none; or a reward of one's own."`
+	Truncated string  `yaml:"truncated" enum:"keep|drop|mask|zero" default:"keep" doc:"What becomes of an answer that a budget cut. keep: it is worth what it is worth. drop: out of the loss and of its group's mean. mask: out of the loss alone. zero: worth 0."`
+	Wait      int     `yaml:"wait" min:"0" max:"1000000" default:"3600" doc:"Seconds that a judge which fails is tried again, before reward.infra decides." resume:"free"`
+	Infra     string  `yaml:"infra" enum:"drop|stop|zero" default:"drop" doc:"What becomes of an answer that could not be judged, after the retries. drop: out of the loss. stop: the run ends. zero: scored 0, and counted."`
+	Sandbox   string  `yaml:"sandbox" default:"http://localhost:8080" doc:"Where the judge listens, for --engine verl: reachable from every machine." resume:"free"`
 }
 
 // GRPO is the objective (Shao et al., arXiv 2402.03300) with the variants that
@@ -69,7 +73,7 @@ type GRPO struct {
 	ClipHigh  float64 `yaml:"clip_high" min:"0" max:"10" default:"0.2" doc:"And from above at 1 + clip_high."`
 	DualClip  float64 `yaml:"dual_clip" above:"1" default:"3.0" doc:"Bound of the loss of a negative advantage, in units of it."`
 	KLCoef    float64 `yaml:"kl_coef" min:"0" max:"100" default:"0.001" doc:"Weight of the divergence from the reference model; 0 needs none."`
-	KLType    string  `yaml:"kl_type" enum:"kl|abs|mse|low_var_kl" default:"low_var_kl" doc:"Estimator of the divergence."`
+	KLType    string  `yaml:"kl_type" enum:"kl|abs|mse|low_var_kl|kl+|abs+|low_var_kl+" default:"low_var_kl" doc:"Estimator of the divergence; with + its gradient is that of mse, which is unbiased."`
 	Aggregate string  `yaml:"aggregate" enum:"token-mean|seq-mean-token-sum|seq-mean-token-mean|seq-mean-token-sum-norm" default:"token-mean" doc:"How token losses become one number; seq-mean-token-sum-norm is Dr.GRPO's."`
 	Entropy   float64 `yaml:"entropy" min:"0" max:"10" default:"0" doc:"Weight of the entropy, which is maximised."`
 	Uniform   string  `yaml:"uniform" enum:"keep|drop|resample" default:"keep" doc:"What becomes of a group whose answers are all worth the same: it stays, leaves the loss, or other problems take its place (DAPO)."`

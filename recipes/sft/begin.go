@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/coderl/cr/recipes/checkpoint"
+	"github.com/coderl/cr/recipes/preset"
+	"github.com/coderl/cr/recipes/rate"
 	"github.com/coderl/cr/recipes/runlog"
 )
 
@@ -15,7 +17,7 @@ import (
 type runner struct {
 	config   Config
 	plan     Plan
-	schedule schedule
+	schedule rate.Schedule
 	folder   *checkpoint.Folder
 	log      *runlog.Log
 	trainer  Trainer
@@ -43,7 +45,7 @@ func (r *runner) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.schedule = newSchedule(r.config.Recipe.Optim, steps)
+	r.schedule = newRate(r.config.Recipe.Optim, steps)
 	if r.config.Steps == 0 {
 		r.plan.Last = steps
 	}
@@ -62,6 +64,11 @@ func (r *runner) open(ctx context.Context) error {
 	}
 	r.trainer, err = r.config.Open(ctx, from)
 	return err
+}
+
+// newRate lays a recipe's rate out over total updates.
+func newRate(o preset.Optim, total int) rate.Schedule {
+	return rate.New(o.LR, o.Warmup, o.Schedule, total)
 }
 
 // restore takes up a checkpoint's state.

@@ -64,9 +64,9 @@ func near(got, want, tolerance float64) bool {
 func TestScheduleIsTransformers(t *testing.T) {
 	g, _ := readGolden(t)
 	for _, want := range g.Schedules {
-		s := newSchedule(preset.Optim{LR: 1e-5, Schedule: "cosine", Warmup: want.Warmup}, want.Total)
+		s := newRate(preset.Optim{LR: 1e-5, Schedule: "cosine", Warmup: want.Warmup}, want.Total)
 		for update, rate := range want.Rates {
-			if got := s.rate(update); math.Abs(got-rate) > 1e-20 {
+			if got := s.At(update); math.Abs(got-rate) > 1e-20 {
 				t.Errorf("%d updates, warm-up %v: rate of update %d is %v, want %v", want.Total, want.Warmup, update, got, rate)
 			}
 		}
@@ -74,9 +74,9 @@ func TestScheduleIsTransformers(t *testing.T) {
 }
 
 func TestConstantSchedule(t *testing.T) {
-	s := newSchedule(preset.Optim{LR: 2, Schedule: "constant", Warmup: 0.5}, 4)
+	s := newRate(preset.Optim{LR: 2, Schedule: "constant", Warmup: 0.5}, 4)
 	for update, want := range []float64{0, 1, 2, 2, 2, 2} {
-		if got := s.rate(update); got != want {
+		if got := s.At(update); got != want {
 			t.Errorf("rate of update %d is %v, want %v", update, got, want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/coderl/cr/recipes/checkpoint"
 	"github.com/coderl/cr/recipes/runlog"
 )
 
@@ -99,21 +100,21 @@ func (r *runner) recordAtStop(ctx context.Context, metrics []runlog.Metric, made
 	if err != nil {
 		return err
 	}
-	r.state.Loss, r.state.Validation, r.state.Pending = made.Loss, exact(loss), nil
+	r.state.Loss, r.state.Validation, r.state.Pending = made.Loss, checkpoint.Exact(loss), nil
 	return r.log.Step(r.state.Step, append(metrics, metric...))
 }
 
 // validationDue tells whether the recipe validates after this step.
 func (r *runner) validationDue() bool {
 	every := r.config.Recipe.Train.ValidateEvery
-	return r.state.Step == r.schedule.total || every > 0 && r.state.Step%every == 0
+	return r.state.Step == r.schedule.Total() || every > 0 && r.state.Step%every == 0
 }
 
 // judge compares a validation loss with the best so far.
 func (r *runner) judge(loss float64) {
-	r.state.Validation = exact(loss)
-	if exact(loss) < r.state.BestLoss {
-		r.state.BestLoss, r.state.Stale = exact(loss), 0
+	r.state.Validation = checkpoint.Exact(loss)
+	if checkpoint.Exact(loss) < r.state.BestLoss {
+		r.state.BestLoss, r.state.Stale = checkpoint.Exact(loss), 0
 	} else {
 		r.state.Stale++
 	}
@@ -124,7 +125,7 @@ func (r *runner) judge(loss float64) {
 func (r *runner) metrics(made update, took time.Duration) []runlog.Metric {
 	metrics := []runlog.Metric{
 		runlog.Number("train/loss", float64(made.Loss)),
-		runlog.Number("train/lr(1e-3)", 1e3*r.schedule.rate(r.state.Step)),
+		runlog.Number("train/lr(1e-3)", 1e3*r.schedule.At(r.state.Step)),
 	}
 	if took > 0 {
 		metrics = append(metrics,
@@ -183,7 +184,7 @@ func (r *runner) stopped(ctx context.Context, err error) error {
 func (r *runner) result() Result {
 	result := Result{
 		Out: r.folder.Path(), Steps: r.state.Step, Tokens: r.state.Tokens,
-		TrainLoss: r.state.Loss.known(), ValidationLoss: r.state.Validation.known(),
+		TrainLoss: r.state.Loss.Known(), ValidationLoss: r.state.Validation.Known(),
 		StoppedEarly: r.state.Step < r.plan.Last && r.patienceLost(),
 	}
 	if r.saved > 0 {

@@ -11,6 +11,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/coderl/cr/recipes/checkpoint"
 	"github.com/coderl/cr/recipes/examples"
 	"github.com/coderl/cr/recipes/preset"
 	"github.com/coderl/cr/runtime/train"
@@ -74,15 +75,14 @@ type Result struct {
 
 // Errors that callers branch on.
 var (
-	// ErrRunExists: the folder holds a run, and going on was not asked for.
-	ErrRunExists = errors.New("holds a run already")
-	// ErrSettingsDiffer: the run in the folder was begun with other settings.
-	ErrSettingsDiffer = errors.New("was begun with other settings")
-	// ErrInterrupted: the context ended before the last step; what was done is saved.
-	ErrInterrupted = errors.New("interrupted")
-	// ErrTooFew is [examples.ErrTooFew].
-	ErrTooFew = examples.ErrTooFew
+	ErrRunExists      = checkpoint.ErrRunExists
+	ErrSettingsDiffer = checkpoint.ErrSettingsDiffer
+	ErrInterrupted    = checkpoint.ErrInterrupted
+	ErrTooFew         = examples.ErrTooFew
 )
+
+// RecipeFile is [checkpoint.RecipeFile].
+const RecipeFile = checkpoint.RecipeFile
 
 // Run trains until the last step, the early stop, or the end of the context.
 func Run(ctx context.Context, c Config) (result Result, err error) {

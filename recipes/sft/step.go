@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/coderl/cr/recipes/checkpoint"
 	"github.com/coderl/cr/recipes/examples"
 	"github.com/coderl/cr/recipes/runlog"
 )
@@ -39,8 +40,8 @@ func (r *runner) update(ctx context.Context) (update, error) {
 	if err := ctx.Err(); err != nil {
 		return update{}, err
 	}
-	done, err := r.trainer.Step(r.schedule.rate(r.state.Step))
-	made.Loss, made.GradNorm, made.Skipped = exact(loss), exact(done.GradNorm), done.Skipped
+	done, err := r.trainer.Step(r.schedule.At(r.state.Step))
+	made.Loss, made.GradNorm, made.Skipped = checkpoint.Exact(loss), checkpoint.Exact(done.GradNorm), done.Skipped
 	return made, err
 }
 

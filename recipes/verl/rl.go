@@ -48,6 +48,8 @@ func (b *builder) rlLimits(r preset.RL) {
 		b.fail("model.dtype %s %w: it computes in bf16", r.Model.DType, ErrUnsupported)
 	case r.GRPO.Uniform == "drop":
 		b.fail("grpo.uniform drop %w: it keeps such groups, or resamples them since 0.9.0", ErrUnsupported)
+	case r.Reward.Own != "" || r.Reward.Format > 0 || r.Reward.Truncated != "keep":
+		b.fail("reward.own, reward.format and reward.truncated %w: the reward there is the tests', with the bonus for tool calls", ErrUnsupported)
 	case r.Data.OverLong == "error":
 		b.note("an over-long prompt ends the run when it is met, not before")
 	}

@@ -1,0 +1,107 @@
+package reward
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/coderl/cr/internal/retry"
+	"github.com/coderl/cr/sandbox"
+	"github.com/coderl/cr/sandbox/remote"
+)
+
+// Waits between two tries.
+const (
+	firstWait   = time.Second
+	longestWait = 30 * time.Second
+)
+
+// Patience is how long what judges is waited for when it fails.
+type Patience struct {
+	Wait time.Duration     // from the first failure on
+	Note func(line string) // told when a wait begins and when it ends; may be nil
+	Step time.Duration     // first wait between two tries; 0: a second
+	told *waiting
+}
+
+// NewPatience returns the patience of one run.
+func NewPatience(wait time.Duration, note func(string)) Patience {
+	return Patience{Wait: wait, Note: note, told: &waiting{}}
+}
+
+// waiting counts who waits, so that a judge that is away is told of once.
+type waiting struct {
+	mu sync.Mutex
+	n  int
+}
+
+// do tries until it works, until what fails can never work, or until the wait is
+// over; then the last error is returned.
+func (p Patience) do(ctx context.Context, try func() error) error {
+	var since time.Time
+	for failures := 1; ; failures++ {
+		err := try()
+		if err == nil || ctx.Err() != nil || errors.Is(err, ErrBroken) || errors.Is(err, remote.ErrToken) {
+			p.end(!since.IsZero(), err)
+			return err
+		}
+		if since.IsZero() {
+			since = time.Now()
+			p.begin(err)
+		}
+		if time.Since(since) >= p.Wait {
+			p.end(true, err)
+			return err
+		}
+		if err := retry.Sleep(ctx, retry.Backoff(cmp.Or(p.Step, firstWait), longestWait, failures)); err != nil {
+			p.end(true, err)
+			return err
+		}
+	}
+}
+
+func (p Patience) begin(err error) {
+	if p.told == nil {
+		return
+	}
+	p.told.mu.Lock()
+	defer p.told.mu.Unlock()
+	p.told.n++
+	if p.told.n == 1 && p.Note != nil {
+		p.Note(fmt.Sprintf("judging fails; trying again for up to %s: %v", p.Wait, err))
+	}
+}
+
+func (p Patience) end(waited bool, err error) {
+	if !waited || p.told == nil {
+		return
+	}
+	p.told.mu.Lock()
+	defer p.told.mu.Unlock()
+	p.told.n--
+	if p.told.n == 0 && err == nil && p.Note != nil {
+		p.Note("judging works again")
+	}
+}
+
+// Executor is an executor whose failures are waited out.
+func (p Patience) Executor(exec sandbox.Executor) sandbox.Executor {
+	return patientExecutor{exec, p}
+}
+
+type patientExecutor struct {
+	sandbox.Executor
+	patience Patience
+}
+
+// Run implements [sandbox.Executor].
+func (e patientExecutor) Run(ctx context.Context, job sandbox.Job) (result sandbox.Result, err error) {
+	err = e.patience.do(ctx, func() error {
+		result, err = e.Executor.Run(ctx, job)
+		return err
+	})
+	return result, err
+}
