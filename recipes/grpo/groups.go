@@ -1,0 +1,128 @@
+package grpo
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/coderl/cr/datasets"
+)
+
+// mostRounds bounds the rounds of resampling in a step, as DAPO's
+// max_num_gen_batches does.
+const mostRounds = 10
+
+// round is what a step's sampling came to.
+type round struct {
+	samples  []*sample // by group, then by index
+	lap      lap
+	sampled  int // answers made, those of replaced groups included
+	uniform  int // groups of equal rewards among all that were sampled
+	groups   int // sampled in all
+	problems int // drawn
+}
+
+// practise samples a step's answers. With grpo.uniform resample, groups whose
+// answers are all worth the same make way for other problems.
+func (r *runner) practise(ctx context.Context) (round, error) {
+	want := r.config.Recipe.Rollout.Prompts
+	var out round
+	kept := 0
+	for n := 0; n < mostRounds && kept < want; n++ {
+		places := r.plan.draw(r.state.Drawn+out.problems, want-kept)
+		problems := make([]datasets.Problem, len(places))
+		for i, at := range places {
+			problems[i] = r.config.Train.Problems[at]
+		}
+		fresh, l, err := r.sampler.sample(ctx, problems, r.state.Step, out.groups)
+		if err != nil {
+			return out, err
+		}
+		out.problems += len(problems)
+		out.groups += len(problems)
+		out.sampled += len(fresh)
+		out.lap.generate += l.generate
+		out.lap.judge += l.judge
+		for group := range groupsOf(fresh) {
+			same := len(rewardsOf(group)) < 2 || uniform(rewardsOf(group))
+			if same && r.config.Recipe.Rollout.Group > 1 {
+				out.uniform++
+				if r.config.Recipe.GRPO.Uniform == "resample" {
+					continue
+				}
+			}
+			kept++
+			out.samples = append(out.samples, group...)
+		}
+	}
+	if kept < want {
+		r.config.note("step %d: %d of %d groups have answers of different worth after %d rounds; going on with those", r.state.Step+1, kept, want, mostRounds)
+	}
+	return out, nil
+}
+
+// groupsOf cuts samples, which stand by group, into groups.
+func groupsOf(all []*sample) func(yield func([]*sample) bool) {
+	return func(yield func([]*sample) bool) {
+		for from := 0; from < len(all); {
+			to := from
+			for to < len(all) && all[to].group == all[from].group {
+				to++
+			}
+			if !yield(all[from:to]) {
+				return
+			}
+			from = to
+		}
+	}
+}
+
+// rewardsOf are the rewards that enter a group's mean.
+func rewardsOf(group []*sample) []float64 {
+	var rewards []float64
+	for _, s := range group {
+		if s.fate != dropped {
+			rewards = append(rewards, s.score.Reward)
+		}
+	}
+	return rewards
+}
+
+// weigh gives every sample its advantage. A group of which too few answers are
+// left to compare, and with grpo.uniform drop one of equal rewards, leaves the
+// loss.
+func (r *runner) weigh(all []*sample) {
+	g := r.config.Recipe.GRPO
+	for group := range groupsOf(all) {
+		rewards := rewardsOf(group)
+		same := len(rewards) < 2 && r.config.Recipe.Rollout.Group > 1
+		if same || g.Uniform == "drop" && uniform(rewards) {
+			for _, s := range group {
+				s.fate = dropped
+			}
+			continue
+		}
+		advantages := Advantages(rewards, make([]int, len(rewards)), g.NormByStd)
+		for _, s := range group {
+			if s.fate != dropped {
+				s.advantage, advantages = advantages[0], advantages[1:]
+			}
+		}
+	}
+}
+
+// failures counts answers that could not be judged, and tells of the first.
+func (r *runner) tellFailures(all []*sample) {
+	failed, first := 0, error(nil)
+	for _, s := range all {
+		if s.failure != nil {
+			failed++
+			if first == nil {
+				first = fmt.Errorf("answer %d to %s: %w", s.index, s.question, s.failure)
+			}
+		}
+	}
+	if failed > 0 {
+		r.config.note("step %d: %d of %d answers could not be judged (reward.infra %s): %v",
+			r.state.Step+1, failed, len(all), r.config.Recipe.Reward.Infra, first)
+	}
+}

@@ -1,0 +1,324 @@
+package grpo
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/coderl/cr/recipes/examples"
+	"github.com/coderl/cr/runtime/train"
+)
+
+// updated is what the optimiser updates of a step did: sums and means over its
+// mini-batches, as verl logs them.
+type updated struct {
+	pg, kl, ppoKL, clipped, dual float64 // means over mini-batches
+	gradNorm                     float64
+	updates, skipped             int
+	entropy                      float64 // of the policy that sampled
+	drift                        drift
+	oldTime, refTime, updateTime time.Duration
+}
+
+// learnable are the samples that enter the loss.
+func learnable(all []*sample) []*sample {
+	var some []*sample
+	for _, s := range all {
+		if s.fate == learnt {
+			some = append(some, s)
+		}
+	}
+	return some
+}
+
+// minis cuts a step's samples into mini-batches of the recipe's number of
+// groups, in order, as verl does without shuffling.
+func (r *runner) minis(all []*sample) [][]*sample {
+	var minis [][]*sample
+	n := 0
+	for group := range groupsOf(all) {
+		if n%r.config.Recipe.Batch.Mini == 0 {
+			minis = append(minis, nil)
+		}
+		minis[len(minis)-1] = append(minis[len(minis)-1], learnable(group)...)
+		n++
+	}
+	return minis
+}
+
+// update makes a step's optimiser updates. Interrupted before the first of them
+// it leaves the weights as they were; after that it goes on to its end, for
+// weights between two steps are of no use to anyone.
+func (r *runner) update(ctx context.Context, all []*sample) (updated, error) {
+	var made updated
+	minis := r.minis(all)
+	// With a single update the policy is still the one that sampled, so that its
+	// old log-probabilities are those of the update itself; as in verl.
+	onPolicy := len(minis) == 1 && r.config.Recipe.Batch.Epochs == 1
+	began := time.Now()
+	if !onPolicy {
+		if err := r.oldLogProbs(ctx, learnable(all)); err != nil {
+			return made, err
+		}
+	}
+	made.oldTime = time.Since(began)
+	began = time.Now()
+	if r.config.Recipe.GRPO.KLCoef != 0 {
+		if err := r.referenceLogProbs(ctx, learnable(all)); err != nil {
+			return made, err
+		}
+	}
+	made.refTime = time.Since(began)
+	began = time.Now()
+	total := len(minis) * r.config.Recipe.Batch.Epochs
+	for n := range total {
+		r.tell("update", float64(n)/float64(total))
+		if made.updates+made.skipped > 0 {
+			ctx = context.WithoutCancel(ctx)
+		}
+		if err := r.updateOnce(ctx, minis[n%len(minis)], onPolicy, &made); err != nil {
+			return made, err
+		}
+	}
+	made.finish()
+	made.drift = driftOf(learnable(all))
+	made.entropy = r.entropy(learnable(all))
+	made.updateTime = time.Since(began)
+	return made, nil
+}
+
+func (m *updated) finish() {
+	n := float64(max(1, m.updates+m.skipped))
+	for _, v := range []*float64{&m.pg, &m.kl, &m.ppoKL, &m.clipped, &m.dual, &m.gradNorm} {
+		*v /= n
+	}
+}
+
+// updateOnce accumulates the gradients of one mini-batch, whatever micro-batches
+// it is computed in, and updates the weights.
+func (r *runner) updateOnce(ctx context.Context, mini []*sample, onPolicy bool, made *updated) error {
+	if len(mini) == 0 {
+		return nil
+	}
+	weights := r.weights(mini)
+	objective, total := NewObjective(r.config.Recipe.GRPO), 0
+	for _, s := range mini {
+		total += len(s.sampler)
+	}
+	err := r.eachMicro(mini, func(m micro) error {
+		if onPolicy {
+			for _, s := range m.samples {
+				s.old, s.entropy = make([]float32, len(s.sampler)), make([]float32, len(s.sampler))
+			}
+		}
+		return r.trainer.Backward(ctx, m.batch, r.temperature(), func(lo, _ int, logp, entropy, dlogp, dentropy []float32) {
+			for i := range logp {
+				at := m.rows[lo+i]
+				s := m.samples[at.sample]
+				if onPolicy {
+					s.old[at.token], s.entropy[at.token] = logp[i], entropy[i]
+				}
+				weight := weights[s]
+				t := Token{LogP: float64(logp[i]), Old: float64(s.old[at.token]), Entropy: float64(entropy[i]), Advantage: s.advantage}
+				if s.reference != nil {
+					t.Reference = float64(s.reference[at.token])
+				}
+				term := objective.At(t)
+				dlogp[i], dentropy[i] = float32(weight*term.DLogP), float32(weight*term.DEntropy)
+				made.add(term, weight, 1/float64(total))
+			}
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	done, err := r.trainer.Step(r.schedule.At(r.state.Step))
+	if err != nil {
+		return err
+	}
+	if done.Skipped {
+		made.skipped++
+		r.config.note("step %d: the gradient's norm is not finite: no weight was changed", r.state.Step+1)
+		return nil
+	}
+	made.updates++
+	made.gradNorm += done.GradNorm
+	return nil
+}
+
+// add counts a token's term: losses by the token's weight, shares by its share
+// of the tokens.
+func (m *updated) add(t Term, weight, share float64) {
+	m.pg += weight * t.PG
+	m.kl += weight * t.KL
+	m.ppoKL += share * t.NegativeLogRatio
+	if t.Clipped {
+		m.clipped += share
+	}
+	if t.DualClip {
+		m.dual += share
+	}
+}
+
+// weights are the factors of a mini-batch's samples in its loss.
+func (r *runner) weights(mini []*sample) map[*sample]float64 {
+	lengths := make([]int, len(mini))
+	for i, s := range mini {
+		lengths[i] = len(s.sampler)
+	}
+	weights := map[*sample]float64{}
+	for i, w := range Weights(r.config.Recipe.GRPO.Aggregate, lengths, r.config.Recipe.Rollout.MaxResponse) {
+		weights[mini[i]] = w
+	}
+	return weights
+}
+
+// entropy is the samples' entropy, aggregated as the loss is.
+func (r *runner) entropy(all []*sample) float64 {
+	weights, sum := r.weights(all), 0.0
+	for _, s := range all {
+		for _, h := range s.entropy {
+			sum += weights[s] * float64(h)
+		}
+	}
+	return sum
+}
+
+func (r *runner) temperature() float32 { return float32(r.config.Recipe.Rollout.Temperature) }
+
+// oldLogProbs computes the log-probabilities of what was sampled on the path
+// that trains, whose arithmetic need not be the sampler's.
+func (r *runner) oldLogProbs(ctx context.Context, all []*sample) error {
+	return r.eachMicro(all, func(m micro) error {
+		r.tell("old_log_prob", 0)
+		logp, entropy, err := r.trainer.LogProbs(ctx, m.batch, r.temperature())
+		if err != nil {
+			return fmt.Errorf("old log-probabilities: %w", err)
+		}
+		m.deal(logp, func(s *sample) *[]float32 { return &s.old })
+		m.deal(entropy, func(s *sample) *[]float32 { return &s.entropy })
+		return nil
+	})
+}
+
+// referenceLogProbs computes those of the reference: the model that LoRA began
+// from, or a frozen copy.
+func (r *runner) referenceLogProbs(ctx context.Context, all []*sample) error {
+	logProbs := r.trainer.ReferenceLogProbs
+	if r.reference != nil {
+		logProbs = r.reference.LogProbs
+	}
+	return r.eachMicro(all, func(m micro) error {
+		r.tell("ref", 0)
+		logp, _, err := logProbs(ctx, m.batch, r.temperature())
+		if err != nil {
+			return fmt.Errorf("log-probabilities of the reference: %w", err)
+		}
+		m.deal(logp, func(s *sample) *[]float32 { return &s.reference })
+		return nil
+	})
+}
+
+// micro is some samples that are computed together.
+type micro struct {
+	samples []*sample
+	batch   train.Batch
+	rows    []place // of the batch's rows
+}
+
+// place is a sampled token of a micro-batch: of its samples, of theirs.
+type place struct{ sample, token int }
+
+// eachMicro packs samples into micro-batches up to the recipe's tokens, or to
+// the longest of them.
+func (r *runner) eachMicro(all []*sample, do func(micro) error) error {
+	limit := r.config.Recipe.Batch.Tokens
+	list := make([]examples.Example, len(all))
+	for i, s := range all {
+		list[i] = s.example()
+		limit = max(limit, len(s.ids))
+	}
+	bins, err := examples.Bins(list, limit)
+	if err != nil {
+		return err
+	}
+	for _, bin := range bins {
+		m, err := pack(all, list, bin)
+		if err != nil {
+			return err
+		}
+		if err := do(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func pack(all []*sample, list []examples.Example, bin []int) (micro, error) {
+	var m micro
+	var members []examples.Example
+	tokens := 0
+	for n, at := range bin {
+		m.samples, members = append(m.samples, all[at]), append(members, list[at])
+		for token := range all[at].sampler {
+			m.rows = append(m.rows, place{n, token})
+		}
+		tokens += len(list[at].IDs)
+	}
+	batches, err := examples.Pack(members, tokens)
+	if err != nil {
+		return m, err
+	}
+	m.batch = batches[0]
+	return m, nil
+}
+
+// deal hands a batch's values out to the samples that they belong to.
+func (m micro) deal(values []float32, to func(*sample) *[]float32) {
+	for _, s := range m.samples {
+		*to(s) = values[:len(s.sampler):len(s.sampler)]
+		values = values[len(s.sampler):]
+	}
+}
+
+// drift is how far the sampler's log-probabilities lie from the trainer's.
+type drift struct {
+	mean, max, kl, k3         float64 // of |Δ log p|; estimates of KL(sampler ‖ trainer)
+	probMean, probMax, probSD float64 // of |Δ p|
+	pearson                   float64 // of the two probabilities
+}
+
+func driftOf(all []*sample) drift {
+	var d drift
+	n := 0.0
+	var sumA, sumB, sumAA, sumBB, sumAB, sumPP float64
+	for _, s := range all {
+		for i, old := range s.old {
+			diff := float64(s.sampler[i]) - float64(old)
+			a, b := math.Exp(float64(s.sampler[i])), math.Exp(float64(old))
+			n++
+			d.mean += math.Abs(diff)
+			d.max = max(d.max, math.Abs(diff))
+			d.kl += diff
+			d.k3 += math.Exp(-diff) + diff - 1
+			p := math.Abs(a - b)
+			d.probMean += p
+			sumPP += p * p
+			d.probMax = max(d.probMax, p)
+			sumA, sumB, sumAA, sumBB, sumAB = sumA+a, sumB+b, sumAA+a*a, sumBB+b*b, sumAB+a*b
+		}
+	}
+	if n == 0 {
+		return drift{}
+	}
+	for _, v := range []*float64{&d.mean, &d.kl, &d.k3, &d.probMean} {
+		*v /= n
+	}
+	d.probSD = math.Sqrt(max(0, sumPP/n-d.probMean*d.probMean) * n / max(1, n-1))
+	d.pearson = (sumAB - sumA*sumB/n) / math.Sqrt((sumAA-sumA*sumA/n)*(sumBB-sumB*sumB/n))
+	return d
+}

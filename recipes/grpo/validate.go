@@ -1,0 +1,79 @@
+package grpo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/coderl/cr/eval"
+	"github.com/coderl/cr/eval/agent"
+	"github.com/coderl/cr/recipes/checkpoint"
+	"github.com/coderl/cr/sandbox/judge"
+)
+
+// evalDir holds the run folders of the validations, global_step_N each.
+const evalDir = "eval"
+
+// validate evaluates the policy as cr eval does, into a run folder of its own.
+func (r *runner) validate(ctx context.Context, step int) ([]figure, error) {
+	endpoint, err := agent.NewEmbedded(r.engine, false)
+	if err != nil {
+		return nil, err
+	}
+	r.tell("validate", 0)
+	config := r.evaluation(step)
+	deps := eval.Deps{
+		Set: r.config.Validation, Endpoint: endpoint, Tools: r.tools(), Judge: r.judge, Notice: r.config.Note,
+		Progress: func(p eval.Progress) { r.tell("validate", float64(p.Done)/float64(max(1, p.Total))) },
+	}
+	results, err := eval.Run(ctx, config, deps)
+	if errors.Is(err, eval.ErrSettingsDiffer) {
+		// What a killed process left was made by other arithmetic, such as that of
+		// another number of threads.
+		if err := os.RemoveAll(config.Out); err != nil {
+			return nil, err
+		}
+		results, err = eval.Run(ctx, config, deps)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("validate: %w", err)
+	}
+	r.state.PassAt1 = checkpoint.Exact(results.PassAtK["1"].Value)
+	return validationFigures(r.config.Validation.Name, config.N, results), nil
+}
+
+// evaluation is the configuration of a validation.
+func (r *runner) evaluation(step int) eval.Config {
+	recipe := r.config.Recipe
+	v, isolation := recipe.Validate, r.executor.Isolation()
+	return eval.Config{
+		Benchmark: "livecodebench", N: v.N, Budgets: budgets(recipe), Thinking: true,
+		Sampling: agent.Sampling{Temperature: v.Temperature, TopP: v.TopP, TopK: v.TopK, RepetitionPenalty: 1, Seed: recipe.Seed},
+		Extract:  eval.Rule(recipe.Reward.Extract), Compare: judge.Strict,
+		Extra: []eval.Setting{
+			{Name: "sandbox", Value: isolation.Tier}, {Name: "interpreter", Value: isolation.Interpreter},
+			{Name: "threads", Value: r.config.Threads}, {Name: "weights", Value: r.engine.Fingerprint()}, {Name: "step", Value: step},
+		},
+		Out:    filepath.Join(r.folder.Path(), evalDir, "global_step_"+strconv.Itoa(step)),
+		Resume: true, Concurrency: r.sampler.concurrency, Judges: r.sampler.judges, Version: r.config.Version,
+	}
+}
+
+// validationFigures are a validation's metrics under verl's names: acc is whether
+// all tests pass, reward the share of tests.
+func validationFigures(source string, n int, results eval.Results) []figure {
+	core, aux := "val-core/"+source+"/", "val-aux/"+source+"/"
+	all := []figure{number(fmt.Sprintf("%sacc/mean@%d", core, n), results.PassAtK["1"].Value)}
+	if best, ok := results.PassAtK[strconv.Itoa(n)]; ok && n > 1 {
+		all = append(all, number(fmt.Sprintf("%sacc/best@%d/mean", core, n), best.Value))
+	}
+	answers := float64(max(1, results.Samples))
+	return append(all,
+		number(fmt.Sprintf("%sreward/mean@%d", aux, n), results.MeanTestShare),
+		number("val-aux/num_turns/mean", 2*float64(results.Turns)/answers),
+		number("val-aux/response_length/mean", float64(results.Tokens.Completion+results.Tokens.Tool)/answers),
+		count("val-aux/infra_errors", results.InfraErrors))
+}
