@@ -48,10 +48,17 @@ type finish struct {
 type Clause struct {
 	step *step
 	args args
+	// meant is the clause that a wrong program misread, and still says.
+	meant *Clause
 }
 
-// Say is the clause's sentence in a statement.
-func (c Clause) Say() string { return fill(c.step.say, c.args) }
+// Say is the clause's sentence, in a statement and above its line of code.
+func (c Clause) Say() string {
+	if c.meant != nil {
+		return c.meant.Say()
+	}
+	return fill(c.step.say, c.args)
+}
 
 // expression is the clause's Python expression over a.
 func (c Clause) expression() string { return fill(c.step.code, c.args) }

@@ -42,7 +42,7 @@ func (g grammar) recipe(rng *rand.Rand, depth int) Recipe {
 		if s.takes != anything && s.takes != r.kindAt(len(r.Steps)) {
 			continue
 		}
-		r.Steps = append(r.Steps, Clause{s, draw(rng, s.param)})
+		r.Steps = append(r.Steps, Clause{step: s, args: draw(rng, s.param)})
 	}
 	for r.Finish == nil {
 		f := &g.finishList[rng.IntN(len(g.finishList))]

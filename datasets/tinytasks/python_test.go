@@ -53,7 +53,7 @@ func clauseCases() (cases []tried) {
 		for _, l := range inputs[k] {
 			for i := range g.stepList {
 				if s := &g.stepList[i]; s.takes == anything || s.takes == k {
-					c := Clause{s, draw(rng, s.param)}
+					c := Clause{step: s, args: draw(rng, s.param)}
 					cases = append(cases, tried{s.name, l.literal(), c.expression(), s.do(l, c.args).literal()})
 				}
 			}

@@ -11,6 +11,7 @@ type Recipe struct {
 	Reads      kind
 	Steps      []Clause
 	Finish     *finish
+	meant      *finish // what a wrong program misread, and still says
 }
 
 // Depth is the number of steps between reading and the end.
@@ -70,13 +71,39 @@ func (l list) tame(most int) bool {
 		!slices.ContainsFunc(l.words, func(w string) bool { return w == "" || len(w) > length })
 }
 
-// lines are the program's statements between reading and the end.
-func (r Recipe) lines() []string {
-	lines := make([]string, len(r.Steps))
-	for i, c := range r.Steps {
-		lines[i] = "a = " + c.expression()
+// sentences are the statement's lines before the sample: what is read, the
+// steps, the end.
+func (r Recipe) sentences() []string {
+	of := map[kind]string{numbers: "numbers", words: "words"}[r.Reads]
+	first, verb := "Read a line of "+of+".", "Print "
+	if r.Functional {
+		first, verb = "Given a list of "+of+".", "Return "
 	}
-	return lines
+	lines := []string{first}
+	for _, c := range r.Steps {
+		lines = append(lines, c.Say())
+	}
+	end := r.Finish
+	if r.meant != nil {
+		end = r.meant
+	}
+	return append(lines, verb+end.say)
+}
+
+// commented is a program's body: each statement below the sentence it stands
+// for. The sentences keep a writer of programs on its way: the next one to write
+// is the one that follows, in the task, the one it wrote last. read is the
+// statement for the first; "" for none.
+func (r Recipe) commented(read, end string) []string {
+	said := r.sentences()
+	lines := []string{"# " + said[0]}
+	if read != "" {
+		lines = append(lines, read)
+	}
+	for i, c := range r.Steps {
+		lines = append(lines, "# "+said[i+1], "a = "+c.expression())
+	}
+	return append(lines, "# "+said[len(said)-1], end)
 }
 
 // Program is the answer to the task.
@@ -106,7 +133,7 @@ func (r Recipe) script(line string) string {
 	if r.Finish.code == "" {
 		end = "print(*a)"
 	}
-	return strings.Join(slices.Concat([]string{read}, r.lines(), []string{end}), "\n")
+	return strings.Join(r.commented(read, end), "\n")
 }
 
 func (r Recipe) class() string {
@@ -115,7 +142,7 @@ func (r Recipe) class() string {
 		end = "return a"
 	}
 	const indent = "\n        "
-	return r.header() + indent + strings.Join(append(r.lines(), end), indent)
+	return r.header() + indent + strings.Join(r.commented("", end), indent)
 }
 
 // header is the class with the method's first line.
@@ -139,18 +166,9 @@ func (r Recipe) starter() string {
 
 // statement is the task's text with its sample.
 func (r Recipe) statement(sample Test) string {
-	read := map[kind]string{numbers: "numbers", words: "words"}[r.Reads]
-	first, verb := "Read a line of "+read+".", "Print "
+	input := sample.list.line()
 	if r.Functional {
-		first, verb = "Given a list of "+read+".", "Return "
+		input = sample.list.literal()
 	}
-	lines := []string{first}
-	for _, c := range r.Steps {
-		lines = append(lines, c.Say())
-	}
-	lines = append(lines, verb+r.Finish.say, "", "Input:", sample.list.line(), "Output:", sample.shown)
-	if r.Functional {
-		lines[len(lines)-3] = sample.list.literal()
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(append(r.sentences(), "", "Input:", input, "Output:", sample.shown), "\n")
 }

@@ -17,7 +17,7 @@ const (
 func (g grammar) variants(r Recipe) []Variant {
 	var all []Variant
 	add := func(how Mistake, steps []Clause, end *finish) {
-		v := Recipe{Functional: r.Functional, Reads: r.Reads, Steps: steps, Finish: end}
+		v := Recipe{Functional: r.Functional, Reads: r.Reads, Steps: steps, Finish: end, meant: r.Finish}
 		if v.valid() {
 			all = append(all, Variant{Recipe: v, How: how})
 		}
@@ -26,11 +26,11 @@ func (g grammar) variants(r Recipe) []Variant {
 		add(Dropped, slices.Delete(slices.Clone(r.Steps), i, i+1), r.Finish)
 		for _, name := range c.step.near {
 			if s := g.steps[name]; s.param == c.step.param {
-				add(Other, with(r.Steps, i, Clause{s, c.args}), r.Finish)
+				add(Other, with(r.Steps, i, Clause{s, c.args, &c}), r.Finish)
 			}
 		}
 		if c.step.param == small || c.step.param == threshold {
-			add(OffByOne, with(r.Steps, i, Clause{c.step, args{k: c.args.k + 1}}), r.Finish)
+			add(OffByOne, with(r.Steps, i, Clause{c.step, args{k: c.args.k + 1}, &c}), r.Finish)
 		}
 		if i > 0 {
 			swapped := slices.Clone(r.Steps)
