@@ -115,19 +115,26 @@ func (j *trainJob) readModel() error {
 		j.config, err = weights.ReadConfig(j.folder)
 		return err
 	}
-	checkpoint, err := weights.Open(j.folder)
+	var err error
+	j.config, j.stored, err = readModel(j.folder)
+	return err
+}
+
+// readModel reads a model's configuration and how many bytes its weights take as
+// they are stored.
+func readModel(folder string) (config model.Config, stored int64, err error) {
+	checkpoint, err := weights.Open(folder)
 	if err != nil {
-		return err
+		return config, 0, err
 	}
-	j.config = checkpoint.Config()
 	for _, name := range checkpoint.Names() {
 		host, err := checkpoint.Tensor(name)
 		if err != nil {
-			return errors.Join(err, checkpoint.Close())
+			return config, 0, errors.Join(err, checkpoint.Close())
 		}
-		j.stored += int64(len(host.Data))
+		stored += int64(len(host.Data))
 	}
-	return checkpoint.Close()
+	return checkpoint.Config(), stored, checkpoint.Close()
 }
 
 // open makes the trainer, as the recipe begins or as a checkpoint left it.
@@ -206,18 +213,22 @@ func (j *trainJob) rowError(key string, err error) error {
 // options are the trainer's.
 func (j *trainJob) options() train.Options {
 	r := j.recipe
-	o := train.Options{
-		Threads: j.threads(), DType: tensor.F32, Checkpointing: r.Model.Checkpointing, ClipNorm: r.Optim.Clip, Seed: r.Seed,
-		AdamW:   train.AdamW{Beta1: r.Optim.Betas[0], Beta2: r.Optim.Betas[1], Eps: r.Optim.Eps, WeightDecay: r.Optim.WeightDecay},
-		Scratch: r.Model.New != nil,
+	o := modelOptions(r.Model)
+	o.Threads, o.ClipNorm, o.Seed, o.Scratch = j.threads(), r.Optim.Clip, r.Seed, r.Model.New != nil
+	o.AdamW = train.AdamW{Beta1: r.Optim.Betas[0], Beta2: r.Optim.Betas[1], Eps: r.Optim.Eps, WeightDecay: r.Optim.WeightDecay}
+	return o
+}
+
+// modelOptions are what a recipe's model section says to the trainer.
+func modelOptions(m preset.Model) train.Options {
+	o := train.Options{DType: tensor.F32, Checkpointing: m.Checkpointing}
+	if m.SaveDType != "model" {
+		o.Save = train.SaveType(m.SaveDType)
 	}
-	if r.Model.SaveDType != "model" {
-		o.Save = train.SaveType(r.Model.SaveDType)
-	}
-	if r.Model.DType == "bf16" {
+	if m.DType == "bf16" {
 		o.DType = tensor.BF16
 	}
-	if l := r.Model.LoRA; l.Rank > 0 {
+	if l := m.LoRA; l.Rank > 0 {
 		o.LoRA = &train.LoRA{Rank: l.Rank, Alpha: l.Alpha, Targets: l.Targets}
 	}
 	return o
@@ -251,11 +262,11 @@ func (j *trainJob) train(ctx context.Context, c *console) error {
 // trainError sorts a run's failure and adds the flags that are the way on.
 func trainError(err error) error {
 	switch {
-	case errors.Is(err, sft.ErrRunExists):
+	case errors.Is(err, checkpoint.ErrRunExists):
 		return usagef("%w (--resume, --out)", err)
-	case errors.Is(err, sft.ErrSettingsDiffer), errors.Is(err, sft.ErrTooFew):
+	case errors.Is(err, checkpoint.ErrSettingsDiffer), errors.Is(err, examples.ErrTooFew):
 		return badInput(err)
-	case errors.Is(err, sft.ErrInterrupted):
+	case errors.Is(err, checkpoint.ErrInterrupted):
 		return fmt.Errorf("%w (the same command with --resume)", err)
 	case errors.Is(err, checkpoint.ErrLocked):
 		return fmt.Errorf("%w (--out)", err)

@@ -37,26 +37,29 @@ func (p *trainProgress) Write(line []byte) (int, error) {
 }
 
 // show is called often: at each micro-batch.
-func (p *trainProgress) show(s sft.Progress) {
+func (p *trainProgress) show(s sft.Progress) { p.at(s.Step, s.Last, s.Share, trainFigures(s)) }
+
+// at shows that a run is at a share of a step of so many.
+func (p *trainProgress) at(step, last int, share float64, figures string) {
 	switch {
 	case p.console.quiet:
 	case p.console.terminal:
-		p.draw(s)
+		p.draw(step, last, share, figures)
 	case time.Since(p.last) >= lineEvery:
 		p.last = time.Now()
-		p.console.note("step %d/%d, %s", s.Step, s.Last, trainFigures(s))
+		p.console.note("step %d/%d, %s", step, last, figures)
 	}
 }
 
-func (p *trainProgress) draw(s sft.Progress) {
+func (p *trainProgress) draw(step, last int, share float64, figures string) {
 	if p.bar == nil {
-		p.bar = progressbar.NewOptions(barSteps*s.Last,
+		p.bar = progressbar.NewOptions(barSteps*last,
 			progressbar.OptionSetWriter(p.console.err), progressbar.OptionSetPredictTime(false), progressbar.OptionFullWidth(),
 			progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
 	}
-	p.bar.Describe(fmt.Sprintf("step %d/%d, %s", s.Step, s.Last, trainFigures(s)))
+	p.bar.Describe(fmt.Sprintf("step %d/%d, %s", step, last, figures))
 	// Errors are those of a terminal that went away; there is nothing to tell it.
-	_ = p.bar.Set(barSteps*s.Step + int(barSteps*s.Share))
+	_ = p.bar.Set(barSteps*step + int(barSteps*share))
 }
 
 // trainFigures is the loss, the speed and the time left, as far as known.

@@ -6,62 +6,120 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/coderl/cr/recipes/checkpoint"
 	"github.com/coderl/cr/recipes/preset"
 	"github.com/coderl/cr/recipes/verl"
 )
 
 type trainRLCmd struct {
-	Recipe string   `required:"" placeholder:"NAME|FILE" help:"A preset (code-rl) or a YAML file."`
-	Model  string   `placeholder:"MODEL" help:"What is trained, instead of the recipe's: a folder in Hugging Face layout, or hub:ORG/NAME."`
-	Data   string   `placeholder:"FILE" help:"Problems instead of the recipe's."`
+	Recipe string   `placeholder:"NAME|FILE" help:"A preset (code-rl, tiny-rl) or a YAML file; with --resume, the one kept in --out if none is named."`
+	Model  string   `placeholder:"MODEL" help:"What is trained, instead of the recipe's: a folder in Hugging Face layout, or hub:ORG/NAME[@REV]."`
+	Data   string   `placeholder:"FILE|DIR|NAME|hub:…" help:"Problems instead of the recipe's: parquet of cr build-dataset, LiveCodeBench's JSONL, or a set shipped inside cr (tiny-practice)."`
 	Out    string   `placeholder:"DIR" help:"Run folder, instead of the recipe's."`
-	Steps  int      `help:"Stop after this many steps in all (default: the recipe's)."`
+	Steps  int      `help:"Stop after this many steps in all, also with --resume (default: the recipe's)."`
 	Set    []string `sep:"none" placeholder:"KEY=VALUE" help:"Change a key of the recipe, such as rollout.group=16; may be given several times."`
-	Engine string   `enum:"verl" required:"" help:"What trains: verl, on Ray."`
-	DryRun bool     `help:"Compose verl's configuration with Hydra and print it, and run nothing."`
-	Print  bool     `help:"Print all that is run, and run nothing."`
+	Resume bool     `help:"Go on with the run in the folder, to the same bits as if it had never stopped."`
+	Engine string   `enum:"embedded,verl" default:"embedded" help:"What trains: cr itself, or verl on Ray."`
+	DryRun bool     `help:"Say what the run would take, and train nothing; with --engine verl, compose its configuration with Hydra."`
+	Print  bool     `help:"Print the recipe with all settings, or all that verl is given, and run nothing."`
 
-	Verl verlFlags `embed:""`
+	Threads     int `help:"Compute threads (default: one a core)."`
+	Concurrency int `help:"Conversations at a time (default: 64)."`
+
+	executorFlags `embed:""`
+	Cache         cacheFlags `embed:""`
+	Verl          verlFlags  `embed:""`
 }
 
 // Help is shown below the flags.
 func (trainRLCmd) Help() string {
 	return `Examples:
-  cr train rl --recipe code-rl --engine verl --print
-  cr train rl --recipe code-rl --engine verl --verl-version 0.7.0 --dry-run --verl-python venv/bin/python
+  cr train rl --recipe tiny-rl --out runs/rl
+  cr train rl --recipe code-rl --model runs/sft/global_step_50 --data train.parquet --dry-run
+  cr train rl --out runs/rl --resume
   cr train rl --recipe code-rl --engine verl --set verl.nodes=4 --ray-address http://head:8265
 
-Writes DIR/verl/ with run.sh, the tool configuration, Ray's runtime environment
-and a Python module with the reward and the code interpreter, which use
-cr sandbox serve; docs/verl.md.`
+Writes DIR/global_step_N/ (a model in Hugging Face layout, with what a resumed
+run needs), rollouts/N.jsonl (the answers of step N), eval/global_step_N/ (a run
+folder of cr eval for each validation), metrics.jsonl, TensorBoard events, and a
+console line a step; docs/training.md. With --engine verl: DIR/verl/; docs/verl.md.`
 }
 
-// Validate is called by Kong after parsing.
+// Validate is called by Kong after parsing; it hides those of the embedded flags.
 func (t *trainRLCmd) Validate() error {
-	if t.Steps < 0 {
+	switch {
+	case t.Recipe == "" && !(t.Resume && t.Out != ""):
+		return errors.New("--recipe: name a preset (code-rl, tiny-rl) or a YAML file, or go on with a run by --out DIR --resume")
+	case t.Steps < 0:
 		return fmt.Errorf("--steps %d: want 1 or more", t.Steps)
+	case t.Threads < 0 || t.Threads > mostThreads:
+		return fmt.Errorf("--threads %d: want 1 to %d", t.Threads, mostThreads)
+	case t.Concurrency < 0 || t.Concurrency > mostSequences:
+		return fmt.Errorf("--concurrency %d: want 1 to %d", t.Concurrency, mostSequences)
 	}
-	return t.Verl.validate(t.Engine)
+	return errors.Join(t.executorFlags.Validate(), t.Verl.validate(t.Engine))
 }
 
-// Run takes the recipe to verl.
+// Run trains, or takes the recipe to verl.
 func (t *trainRLCmd) Run(ctx context.Context, c *console) error {
 	recipe, err := t.recipe()
 	if err != nil {
 		return badInput(err)
 	}
-	plan, err := verl.RL(recipe, t.Verl.options())
+	if t.Engine == "verl" {
+		return t.onVerl(ctx, c, recipe)
+	}
+	if t.Print {
+		text, err := preset.YAML(recipe)
+		if err != nil {
+			return err
+		}
+		_, err = c.out.Write(text)
+		return err
+	}
+	if recipe.Spec.Method != "none" {
+		return usagef("spec.method %s: speculative decoding in training needs --engine verl", recipe.Spec.Method)
+	}
+	job, err := t.prepare(ctx, c, recipe)
+	if err != nil {
+		return err
+	}
+	if t.DryRun {
+		return job.dryRun(c)
+	}
+	return job.train(ctx, c)
+}
+
+// onVerl takes the recipe to verl instead of training here; its paths are made
+// absolute, for the run has another working directory.
+func (t *trainRLCmd) onVerl(ctx context.Context, c *console, r preset.RL) error {
+	if t.Resume {
+		return usagef("--resume: verl goes on by itself from the last checkpoint in the run folder")
+	}
+	if t.Steps > 0 {
+		r.Train.Steps = t.Steps
+	}
+	var err error
+	for _, path := range []*string{&r.Model.Path, &r.Spec.Draft, &r.Data.Train, &r.Data.Validation, &r.Train.Out} {
+		if *path, err = absolute(*path); err != nil {
+			return err
+		}
+	}
+	plan, err := verl.RL(r, t.Verl.options())
 	if err != nil {
 		return badInput(err)
 	}
-	folder := filepath.Join(recipe.Train.Out, "verl")
+	folder := filepath.Join(r.Train.Out, "verl")
 	return verlRun{verlFlags: t.Verl, folder: folder, print: t.Print, dryRun: t.DryRun}.do(ctx, c, plan)
 }
 
-// recipe is the recipe with all flags and settings; its paths are absolute, for
-// the run has another working directory.
+// recipe is the recipe with all flags and settings; --set comes last, and wins.
 func (t *trainRLCmd) recipe() (preset.RL, error) {
-	r, err := preset.LoadRL(t.Recipe, nil)
+	name := t.Recipe
+	if name == "" {
+		name = filepath.Join(t.Out, checkpoint.RecipeFile)
+	}
+	r, err := preset.LoadRL(name, nil)
 	if errors.Is(err, preset.ErrKind) {
 		return r, fmt.Errorf("%w (cr train sft)", err)
 	}
@@ -77,16 +135,8 @@ func (t *trainRLCmd) recipe() (preset.RL, error) {
 	if t.Out != "" {
 		r.Train.Out = t.Out
 	}
-	if t.Steps > 0 {
-		r.Train.Steps = t.Steps
-	}
 	if err := preset.Set(&r, t.Set); err != nil {
 		return r, err
-	}
-	for _, path := range []*string{&r.Model.Path, &r.Spec.Draft, &r.Data.Train, &r.Data.Validation, &r.Train.Out} {
-		if *path, err = absolute(*path); err != nil {
-			return r, err
-		}
 	}
 	return r, r.Check()
 }
