@@ -12,9 +12,13 @@ demo_model := justfile_directory() / "build/demo/SmolLM2-135M-Instruct.Q4_1.gguf
 @_help:
     {{ just_executable() }} --list --unsorted --justfile {{ justfile() }}
 
-# A real small model solves bundled problems with a code tool, judged in the sandbox.
-demo: build _demo-model
-    scripts/demo.sh {{ demo_model }}
+# The shipped model solves small tasks with a code tool, judged in the sandbox.
+demo: build
+    scripts/demo.sh
+
+# The same with a real small model, fetched once (93 MB).
+demo-real: build _demo-model
+    scripts/demo-real.sh {{ demo_model }}
 
 # Every test. Those that need outside data or a model skip without it, counted at the end.
 test *args: _deps
@@ -31,6 +35,10 @@ lint: _deps
 # Rewrite the files as the formatter wants them.
 fmt:
     scripts/gofumpt.sh -w .
+
+# The shipped model again from nothing, in `dir`.
+train-tiny dir='build/tiny': build
+    scripts/train-tiny.sh {{ dir }}
 
 # Benchmarks, each beside its peer: `just bench engine`, `just bench sandbox`.
 bench what='engine': build _demo-model
