@@ -15,10 +15,11 @@ const mostRounds = 10
 type round struct {
 	samples  []*sample // by group, then by index
 	lap      lap
-	sampled  int // answers made, those of replaced groups included
-	uniform  int // groups of equal rewards among all that were sampled
-	groups   int // sampled in all
-	problems int // drawn
+	sampled  int       // answers made, those of replaced groups included
+	uniform  int       // groups of equal rewards among all that were sampled
+	groups   int       // sampled in all
+	worth    []float64 // rewards of all answers that were sampled
+	problems int       // drawn
 }
 
 // practise samples a step's answers. With grpo.uniform resample, groups whose
@@ -43,6 +44,7 @@ func (r *runner) practise(ctx context.Context) (round, error) {
 		out.lap.generate += l.generate
 		out.lap.judge += l.judge
 		for group := range groupsOf(fresh) {
+			out.worth = append(out.worth, rewardsOf(group)...)
 			same := len(rewardsOf(group)) < 2 || uniform(rewardsOf(group))
 			if same && r.config.Recipe.Rollout.Group > 1 {
 				out.uniform++
@@ -94,11 +96,12 @@ func (r *runner) weigh(all []*sample) {
 	g := r.config.Recipe.GRPO
 	for group := range groupsOf(all) {
 		rewards := rewardsOf(group)
-		same := len(rewards) < 2 && r.config.Recipe.Rollout.Group > 1
-		if same || g.Uniform == "drop" && uniform(rewards) {
-			for _, s := range group {
-				s.fate = dropped
-			}
+		switch {
+		case len(rewards) < 2 && r.config.Recipe.Rollout.Group > 1:
+			leave(group, dropped)
+			continue
+		case g.Uniform == "drop" && uniform(rewards):
+			leave(group, idle)
 			continue
 		}
 		advantages := Advantages(rewards, make([]int, len(rewards)), g.NormByStd)
@@ -110,7 +113,16 @@ func (r *runner) weigh(all []*sample) {
 	}
 }
 
-// failures counts answers that could not be judged, and tells of the first.
+// leave has a group's answers leave the loss, unless they have already.
+func leave(group []*sample, why fate) {
+	for _, s := range group {
+		if s.fate != dropped {
+			s.fate = why
+		}
+	}
+}
+
+// tellFailures counts answers that could not be judged, and tells of the first.
 func (r *runner) tellFailures(all []*sample) {
 	failed, first := 0, error(nil)
 	for _, s := range all {

@@ -141,7 +141,7 @@ func rewards(p round) []figure {
 		number("reward/acc", solved/n), number("reward/code_score", code/n), number("reward/tool_call_bonus", bonus/n),
 		count("reward/answers", p.sampled), count("reward/infra_errors", infra), count("reward/invalid_tasks", invalid),
 		count("reward/truncated", cut), count("reward/no_code", noCode), count("reward/dropped", out), count("reward/masked", hidden),
-		count("reward/groups", p.groups), count("reward/uniform_groups", p.uniform),
+		number("reward/sampled_score/mean", mean(p.worth)), count("reward/groups", p.groups), count("reward/uniform_groups", p.uniform),
 	}
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		all = append(all, number("reward/own/"+name, mean(own[name])))

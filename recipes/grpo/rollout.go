@@ -139,7 +139,6 @@ func (s sampler) judge(ctx context.Context, cancel func(error), x *sample, p dat
 	if x.failure == nil {
 		x.score, x.failure = s.scorer.Score(ctx, reward.Answer{Problem: p, Sample: x.index, Episode: x.episode})
 	}
-	x.judged = x.failure == nil
 	w := s.recipe.Reward
 	if x.failure != nil && (w.Infra == "stop" || errors.Is(x.failure, reward.ErrBroken)) {
 		cancel(fmt.Errorf("judge answer %d to %s: %w", x.index, x.question, x.failure))

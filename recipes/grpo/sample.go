@@ -16,6 +16,7 @@ type fate string
 const (
 	learnt  fate = ""        // it enters its group's mean and the loss
 	masked  fate = "masked"  // it enters the mean alone
+	idle    fate = "uniform" // its group's answers are all worth the same, and leave the loss
 	dropped fate = "dropped" // neither
 )
 
@@ -27,7 +28,6 @@ type sample struct {
 	episode  agent.Episode
 	score    reward.Score
 	failure  error // why it could not be judged; nil: it was
-	judged   bool
 	fate     fate
 
 	// The trajectory: the ids that the model saw and those it sampled, never

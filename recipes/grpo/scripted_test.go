@@ -1,0 +1,93 @@
+package grpo
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/coderl/cr/eval/agent"
+	"github.com/coderl/cr/recipes/examples"
+	"github.com/coderl/cr/runtime/chat"
+	"github.com/coderl/cr/sandbox"
+	"github.com/coderl/cr/sandbox/judge"
+)
+
+func newJudge(exec sandbox.Executor) *judge.Judge { return judge.New(exec) }
+
+// scriptedEndpoint answers everything with the same program.
+type scriptedEndpoint struct{}
+
+func (scriptedEndpoint) Info() agent.Info { return agent.Info{Model: "scripted"} }
+
+func (scriptedEndpoint) Start(context.Context, agent.Opening) (agent.Conversation, error) {
+	return scriptedConversation{}, nil
+}
+
+type scriptedConversation struct{}
+
+func (scriptedConversation) PromptTokens() int { return 3 }
+func (scriptedConversation) Wait()             {}
+func (scriptedConversation) Close()            {}
+
+func (scriptedConversation) Next(context.Context, int) (agent.Turn, error) {
+	return agent.Turn{
+		Text: "```python\nprint(1)\n```", Tokens: 2, Finish: "stop",
+		Given: []int32{7, 8, 9}, IDs: []int32{1, 2}, LogProbs: []float32{-1, -2},
+	}, nil
+}
+
+func (scriptedConversation) Reply(context.Context, []chat.Message) (int, error) { return 0, nil }
+
+// A trajectory holds what was sampled and what was given in turn; the rows of a
+// micro-batch predict the sampled tokens and no other.
+func TestTrajectory(t *testing.T) {
+	s := &sample{question: "q", episode: agent.Episode{Turns: []agent.Turn{
+		{Given: []int32{10, 11, 12}, IDs: []int32{1, 2}, LogProbs: []float32{-0.1, -0.2}},
+		{Given: []int32{20, 21}, IDs: []int32{3}, LogProbs: []float32{-0.3}},
+		{Given: []int32{22}}, // a budget left no room for a token
+	}}}
+	s.lay()
+	other := &sample{question: "p", ids: []int32{5, 6}, spans: []examples.Span{{From: 1, To: 2}}, sampler: []float32{-4}}
+	all := []*sample{other, s}
+	list := []examples.Example{other.example(), s.example()}
+	m, err := pack(all, list, []int{1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []int32{10, 11, 12, 1, 2, 20, 21, 3, 22, 5, 6}; !slices.Equal(m.batch.IDs, want) {
+		t.Errorf("ids %v, want %v", m.batch.IDs, want)
+	}
+	if !slices.Equal(m.batch.Rows, []int32{2, 3, 6, 9}) || !slices.Equal(m.batch.Targets, []int32{1, 2, 3, 6}) {
+		t.Errorf("rows %v predict %v", m.batch.Rows, m.batch.Targets)
+	}
+	if want := []place{{0, 0}, {0, 1}, {0, 2}, {1, 0}}; !slices.Equal(m.rows, want) {
+		t.Errorf("rows belong to %v, want %v", m.rows, want)
+	}
+	m.deal([]float32{-1, -2, -3, -4}, func(s *sample) *[]float32 { return &s.old })
+	if !slices.Equal(s.old, []float32{-1, -2, -3}) || !slices.Equal(other.old, []float32{-4}) {
+		t.Errorf("dealt out %v and %v", s.old, other.old)
+	}
+}
+
+// The policies on a truncated answer: what it is worth, and what it enters.
+func TestTruncatedAnswers(t *testing.T) {
+	for policy, want := range map[string]struct {
+		fate  fate
+		worth float64
+	}{"keep": {learnt, 0.5}, "drop": {dropped, 0.5}, "mask": {masked, 0.5}, "zero": {learnt, 0}} {
+		s := &sample{spans: []examples.Span{{From: 1, To: 2}}}
+		s.score.Reward, s.score.Cut = 0.5, true
+		s.decide("drop", policy)
+		if s.fate != want.fate || s.score.Reward != want.worth {
+			t.Errorf("reward.truncated %s: fate %q, worth %v", policy, s.fate, s.score.Reward)
+		}
+	}
+	group := []*sample{{fate: masked}, {fate: dropped}, {}}
+	group[0].score.Reward, group[1].score.Reward, group[2].score.Reward = 1, 2, 3
+	if got := rewardsOf(group); !slices.Equal(got, []float64{1, 3}) {
+		t.Errorf("rewards %v enter the mean", got)
+	}
+	if got := learnable(group); len(got) != 1 || got[0] != group[2] {
+		t.Errorf("%d answers enter the loss", len(got))
+	}
+}
