@@ -186,11 +186,23 @@ func comparisonNotices(a, b Finished, shared, unjudged int) []string {
 	if unjudged > 0 {
 		notices = append(notices, fmt.Sprintf("%d problems left out: all samples of one run are infra_error", unjudged))
 	}
-	for _, name := range slices.Sorted(maps.Keys(a.settings)) {
-		was, now := compact(a.settings[name]), compact(b.settings[name])
-		if name != "model" && !bytes.Equal(was, now) {
-			notices = append(notices, fmt.Sprintf("the runs differ in %s: %s and %s", name, was, cmp.Or(string(now), "(not set)")))
-		}
+	for _, text := range differingSettings(a, b, "model") {
+		notices = append(notices, "the runs differ in "+text)
 	}
 	return notices
+}
+
+// differingSettings names the settings in which two runs differ, with both
+// values, but for those that are meant to.
+func differingSettings(a, b Finished, meant ...string) []string {
+	names := maps.Clone(a.settings)
+	maps.Copy(names, b.settings)
+	var differ []string
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		was, now := compact(a.settings[name]), compact(b.settings[name])
+		if !slices.Contains(meant, name) && !bytes.Equal(was, now) {
+			differ = append(differ, fmt.Sprintf("%s: %s and %s", name, cmp.Or(string(was), "(not set)"), cmp.Or(string(now), "(not set)")))
+		}
+	}
+	return differ
 }
