@@ -145,28 +145,28 @@ func (p program) call(ctx context.Context, request []byte) ([]byte, error) {
 	case err == nil && out.full:
 		return nil, fmt.Errorf("%w: a reply of more than %d bytes", ErrBroken, maxReply)
 	case err == nil:
-		return out.Bytes(), nil
+		return out.kept, nil
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case errors.As(err, &exit) && exit.ExitCode() == tempFail:
-		return nil, fmt.Errorf("exit status %d: %s", tempFail, lastLine(errs.Bytes()))
+		return nil, fmt.Errorf("exit status %d: %s", tempFail, lastLine(errs.kept))
 	case errors.As(err, &exit):
-		return nil, fmt.Errorf("%w: %w: %s", ErrBroken, err, lastLine(errs.Bytes()))
+		return nil, fmt.Errorf("%w: %w: %s", ErrBroken, err, lastLine(errs.kept))
 	}
 	return nil, fmt.Errorf("%w: %w", ErrBroken, err)
 }
 
 // bounded keeps the beginning of what is written.
 type bounded struct {
-	bytes.Buffer
+	kept []byte
 	full bool
 }
 
 // Write implements [io.Writer]; it takes everything and keeps what fits.
 func (b *bounded) Write(p []byte) (int, error) {
-	room := maxReply - b.Len()
+	room := maxReply - len(b.kept)
 	b.full = b.full || len(p) > room
-	b.Buffer.Write(p[:min(len(p), room)])
+	b.kept = append(b.kept, p[:min(len(p), room)]...)
 	return len(p), nil
 }
 
