@@ -219,7 +219,7 @@ func sameLeaves(t *testing.T, got, want string) {
 // weights, optimiser, metrics, answers and evaluations.
 func TestKilledRunEndsTheSame(t *testing.T) {
 	s := setup{Model: newModel(t), Settings: []string{
-		"reward.own=" + hashReward(t, nil), "validate.every=2", "grpo.kl_coef=0.01", "batch.epochs=2",
+		"reward.own=" + hashReward(t, nil), "validate.every=2", "grpo.kl_coef=0.01", "batch.epochs=2", "train.steps=6",
 	}}
 	whole := s
 	whole.Out = filepath.Join(t.TempDir(), "whole")
@@ -231,19 +231,20 @@ func TestKilledRunEndsTheSame(t *testing.T) {
 	broken.Out = filepath.Join(t.TempDir(), "broken")
 	job, err := json.Marshal(broken)
 	check(t, err)
-	killed := 0
-	for n := range 4 {
+	killed, reached := 0, 0
+	for n := 0; n < 12 && reached < 3; n++ {
 		cmd := exec.CommandContext(t.Context(), os.Args[0])
 		cmd.Env, cmd.Stderr = append(os.Environ(), childEnv+"="+string(job)), os.Stderr
 		check(t, cmd.Start())
-		time.Sleep(took * time.Duration(2+n) / 8)
+		time.Sleep(took * time.Duration(3+n%5) / 8)
 		_ = cmd.Process.Kill() // it may have ended
 		if cmd.Wait() != nil {
 			killed++
 		}
+		reached = latest(t, broken.Out)
 	}
-	if killed == 0 {
-		t.Error("no process was killed before its end")
+	if killed == 0 || reached == 0 {
+		t.Errorf("%d processes were killed before their end, the last after step %d", killed, reached)
 	}
 	c, err := broken.config()
 	check(t, err)
@@ -251,6 +252,17 @@ func TestKilledRunEndsTheSame(t *testing.T) {
 	_, err = Run(t.Context(), c)
 	check(t, err)
 	sameLeaves(t, broken.Out, whole.Out)
+}
+
+// latest is the step of a run's newest checkpoint.
+func latest(t *testing.T, out string) int {
+	t.Helper()
+	f, err := checkpoint.Open(out)
+	check(t, err)
+	defer f.Close()
+	n, err := f.Latest()
+	check(t, err)
+	return n
 }
 
 // Stopped at any stage by its context, a run goes on to the same end; so does
@@ -430,7 +442,7 @@ func TestFit(t *testing.T) {
 	defer text.Close()
 	set, err := datasets.Bundled()
 	check(t, err)
-	r, err := preset.LoadRL("tiny-rl", []string{"data.max_prompt=400"})
+	r, err := preset.LoadRL("tiny-rl", []string{"data.max_prompt=150"})
 	check(t, err)
 	fitted, left, err := Fit(t.Context(), set, text, r)
 	check(t, err)
@@ -443,7 +455,7 @@ func TestFit(t *testing.T) {
 		}
 		prompt, err := text.Render(eval.Opening(p, true), nil, chat.RenderOptions{})
 		check(t, err)
-		if len(prompt.IDs) > 400 {
+		if len(prompt.IDs) > 150 {
 			t.Errorf("%s has %d tokens", p.ID, len(prompt.IDs))
 		}
 	}

@@ -12,7 +12,13 @@ var update = flag.Bool("update", false, "write the table of keys into docs/train
 
 // The table of keys in the documentation is the schema.
 func TestKeysInDocs(t *testing.T) {
-	const path, begin, end = "../../docs/training.md", "TestKeysInDocs -update -->\n", "<!-- end of keys -->"
+	keysInDocs(t, "<!-- keys: go test ./recipes/preset -run TestKeysInDocs -update -->\n", Fields(SFT{}))
+	keysInDocs(t, "<!-- rl keys: go test ./recipes/preset -run TestKeysInDocs -update -->\n", Fields(RL{}))
+}
+
+func keysInDocs(t *testing.T, begin string, fields []Field) {
+	t.Helper()
+	const path, end = "../../docs/training.md", "<!-- end of keys -->"
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -22,7 +28,7 @@ func TestKeysInDocs(t *testing.T) {
 	if !found || !closed {
 		t.Fatalf("%s has no place for the keys", path)
 	}
-	want := keyTable()
+	want := keyTable(fields)
 	if have == want {
 		return
 	}
@@ -34,10 +40,10 @@ func TestKeysInDocs(t *testing.T) {
 	}
 }
 
-func keyTable() string {
+func keyTable(fields []Field) string {
 	var b strings.Builder
 	b.WriteString("| key | takes | default | what it is |\n| --- | --- | --- | --- |\n")
-	for _, f := range Fields(SFT{}) {
+	for _, f := range fields {
 		takes := f.Allowed
 		if f.Type != "text" || takes == "" {
 			takes = strings.TrimSuffix(f.Type+", "+f.Allowed, ", ")
