@@ -48,7 +48,7 @@ console line a step; docs/training.md. With --engine verl: DIR/verl/; docs/verl.
 // Validate is called by Kong after parsing; it hides those of the embedded flags.
 func (t *trainRLCmd) Validate() error {
 	switch {
-	case t.Recipe == "" && !(t.Resume && t.Out != ""):
+	case t.Recipe == "" && (!t.Resume || t.Out == ""):
 		return errors.New("--recipe: name a preset (code-rl, tiny-rl) or a YAML file, or go on with a run by --out DIR --resume")
 	case t.Steps < 0:
 		return fmt.Errorf("--steps %d: want 1 or more", t.Steps)

@@ -203,7 +203,7 @@ func (j *rlJob) train(ctx context.Context, c *console) error {
 	if err := memory.Fits(free); err != nil {
 		return err
 	}
-	executor, err := j.flags.executorFlags.open(ctx, c)
+	executor, err := j.flags.open(ctx, c)
 	if err != nil {
 		return err
 	}

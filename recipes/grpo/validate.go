@@ -54,8 +54,11 @@ func (r *runner) evaluation(step int) eval.Config {
 		Sampling: agent.Sampling{Temperature: v.Temperature, TopP: v.TopP, TopK: v.TopK, RepetitionPenalty: 1, Seed: recipe.Seed},
 		Extract:  eval.Rule(recipe.Reward.Extract), Compare: judge.Strict,
 		Extra: []eval.Setting{
-			{Name: "sandbox", Value: isolation.Tier}, {Name: "interpreter", Value: isolation.Interpreter},
-			{Name: "threads", Value: r.config.Threads}, {Name: "weights", Value: r.engine.Fingerprint()}, {Name: "step", Value: step},
+			{Name: "sandbox", Value: isolation.Tier},
+			{Name: "interpreter", Value: isolation.Interpreter},
+			{Name: "threads", Value: r.config.Threads},
+			{Name: "weights", Value: r.engine.Fingerprint()},
+			{Name: "step", Value: step},
 		},
 		Out:    filepath.Join(r.folder.Path(), evalDir, "global_step_"+strconv.Itoa(step)),
 		Resume: true, Concurrency: r.sampler.concurrency, Judges: r.sampler.judges, Version: r.config.Version,
