@@ -46,11 +46,7 @@ func (t *Trainer) SaveAdapter(dir string) error {
 		list = append(list, weights.Unwritten{
 			Name: "base_model.model." + p.name, DType: tensor.F32, Shape: p.master.Shape,
 			Write: func(w io.Writer) error {
-				values, err := t.read(p.master)
-				if err != nil {
-					return err
-				}
-				return writeValues(w, tensor.F32, values)
+				return t.save(w, tensor.F32, p.master)
 			},
 		})
 	}

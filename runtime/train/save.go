@@ -9,7 +9,6 @@ import (
 
 	"github.com/coderl/cr/runtime/tensor"
 	"github.com/coderl/cr/runtime/tensor/autograd"
-	"github.com/coderl/cr/runtime/tensor/reference"
 	"github.com/coderl/cr/runtime/weights"
 )
 
@@ -74,62 +73,40 @@ func (s *saver) tensors(beside *weights.SideFiles) ([]weights.Unwritten, error) 
 			dtype = asked
 		}
 		list = append(list, weights.Unwritten{Name: w.name, DType: dtype, Shape: w.shape, Write: func(out io.Writer) error {
-			values, err := s.values(w)
-			if err != nil {
+			if err := s.write(out, dtype, w); err != nil {
 				return fmt.Errorf("%s: %w", w.name, err)
 			}
-			return writeValues(out, dtype, values)
+			return nil
 		}})
 	}
 	return list, nil
 }
 
-// values returns a weight's values as they are to be saved.
-func (s *saver) values(w storedWeight) ([]float32, error) {
+// write writes a weight's values as they are to be saved.
+func (s *saver) write(out io.Writer, dtype tensor.DType, w storedWeight) error {
 	if p := s.params[w.name]; p != nil {
-		return s.t.read(p.master)
+		return s.t.save(out, dtype, p.master)
 	}
 	if w.weight.adapter != nil {
-		return s.t.mergedValues(w)
+		return s.t.saveMerged(out, dtype, w)
 	}
 	host, err := s.t.checkpoint.Tensor(w.name)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return weights.Dequantize(host), nil
+	return saveStored(out, dtype, host)
 }
 
-// mergedValues returns a matrix with its adapter added.
-func (t *Trainer) mergedValues(w storedWeight) ([]float32, error) {
+// saveMerged writes a matrix with its adapter added.
+func (t *Trainer) saveMerged(out io.Writer, dtype tensor.DType, w storedWeight) error {
 	tape := autograd.NewForward(t.pool)
 	defer tape.Release()
 	sum := tape.New(w.shape...)
 	if err := tape.Err(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := t.merge(sum.Data(), w.weight); err != nil {
-		return nil, err
+		return err
 	}
-	return t.read(sum.Data())
-}
-
-// read copies a tensor to the host.
-func (t *Trainer) read(x tensor.Tensor) ([]float32, error) {
-	values := make([]float32, x.Len())
-	err := t.dev.Read(values, x)
-	return values, err
-}
-
-// writeValues writes values in an element type, some thousand at a time.
-func writeValues(w io.Writer, dtype tensor.DType, values []float32) error {
-	const stretch = 1 << 14
-	bytes := make([]byte, dtype.Bytes(min(len(values), stretch)))
-	for lo := 0; lo < len(values); lo += stretch {
-		part := values[lo:min(lo+stretch, len(values))]
-		reference.Encode(bytes, dtype, part)
-		if _, err := w.Write(bytes[:dtype.Bytes(len(part))]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.save(out, dtype, sum.Data())
 }

@@ -34,11 +34,7 @@ func (t *Trainer) saveState(dir string) error {
 	for _, p := range t.parameters {
 		for suffix, x := range map[string]tensor.Tensor{"": p.master, ".mean": p.mean, ".square": p.square} {
 			list = append(list, weights.Unwritten{Name: p.name + suffix, DType: tensor.F32, Shape: x.Shape, Write: func(w io.Writer) error {
-				values, err := t.read(x)
-				if err != nil {
-					return err
-				}
-				return writeValues(w, tensor.F32, values)
+				return t.save(w, tensor.F32, x)
 			}})
 		}
 	}
@@ -116,7 +112,7 @@ func (t *Trainer) restoreTensors(file *weights.SafetensorsFile) error {
 	}
 	for i, p := range t.parameters {
 		for j, x := range []tensor.Tensor{p.master, p.mean, p.square} {
-			t.write(x, hosts[3*i+j])
+			t.load(x, hosts[3*i+j])
 		}
 		p.refresh(t.dev)
 	}

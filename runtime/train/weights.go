@@ -79,7 +79,7 @@ func (c *collector) make(name string, host tensor.Host) (*weight, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.t.write(p.master, host)
+	c.t.load(p.master, host)
 	p.refresh(c.t.dev)
 	return &weight{leaf: p.leaf}, nil
 }
@@ -130,17 +130,4 @@ func (t *Trainer) addAdapter(module string, shape []int) (*adapter, error) {
 	t.dev.Write(a.master, values)
 	a.refresh(t.dev)
 	return &adapter{module: module, a: a, b: b}, nil
-}
-
-// fillChunk is how many values of a weight are widened at a time.
-const fillChunk = 1 << 20
-
-// write sets F32 memory to a stored tensor's values.
-func (t *Trainer) write(x tensor.Tensor, host tensor.Host) {
-	flat := x.Reshape(x.Len())
-	for lo := 0; lo < flat.Len(); lo += fillChunk {
-		hi := min(lo+fillChunk, flat.Len())
-		part := tensor.Host{DType: host.DType, Shape: []int{hi - lo}, Data: host.Data[host.DType.Bytes(lo):host.DType.Bytes(hi)]}
-		t.dev.Write(flat.Rows(lo, hi), weights.Dequantize(part))
-	}
 }
