@@ -42,8 +42,8 @@ func splitOf(r Recipe) Split {
 // depths are how often each split has tasks of depth 0, 1, 2, …, in parts.
 var depths = map[Split][]int{
 	SFT:     {0, 3, 4, 3},
-	RL:      {0, 1, 2, 3, 3, 3, 2, 2},
-	HeldOut: {0, 1, 2, 3, 3, 3, 2, 2},
+	RL:      {0, 0, 1, 3, 5, 3, 2},
+	HeldOut: {0, 1, 3, 4, 5, 3, 2},
 }
 
 func drawDepth(rng *rand.Rand, s Split) int {
