@@ -104,7 +104,7 @@ func (r *runner) settle() (int, error) {
 	begun, err := r.folder.Settle(now, recipe, c.Resume, func(old checkpoint.Manifest, path string) error {
 		recipe, err := preset.LoadRL(path, nil)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s is %w, begin anew in another folder: %w", path, checkpoint.ErrDamaged, err)
 		}
 		if changes := preset.Changes(recipe, c.Recipe); len(changes) > 0 {
 			return fmt.Errorf("%s was %s, now %s", changes[0].Key, changes[0].Old, changes[0].New)
@@ -113,9 +113,6 @@ func (r *runner) settle() (int, error) {
 	})
 	if err != nil {
 		return 0, err
-	}
-	if begun.Threads != c.Threads {
-		c.note("%d threads instead of %d: the run goes on, but not to the same bits", c.Threads, begun.Threads)
 	}
 	return begun.Schedule, nil
 }

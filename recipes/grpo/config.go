@@ -47,7 +47,7 @@ type Config struct {
 type Progress struct {
 	Step, Last int     // steps done, and in all
 	Share      float64 // of the step at work, 0 to 1
-	Stage      string  // generate, judge, old_log_prob, ref, update, validate, save
+	Stage      string  // generate, old_log_prob, ref, update, validate, save
 	Done, Of   int     // answers of the step
 	Score      float64 // mean of those that are judged; NaN before the first
 	Length     float64 // mean response of those, in tokens

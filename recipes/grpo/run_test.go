@@ -395,6 +395,34 @@ func TestSandboxAway(t *testing.T) {
 	}
 }
 
+// After every update the engine samples from the new weights, with no key or
+// value of the old ones left: what it says of a token is what the trainer says.
+// The reference of LoRA is the model that the adapters were put on.
+func TestSamplerFollowsTheWeights(t *testing.T) {
+	model := newModel(t)
+	for name, settings := range map[string][]string{
+		"full": nil, "lora": {"model.lora.rank=4", "model.lora.alpha=16", "optim.lr=0.05", "batch.mini=4"},
+	} {
+		s := setup{Model: model, Out: filepath.Join(t.TempDir(), name), Settings: append([]string{
+			"reward.own=" + hashReward(t, nil), "grpo.kl_coef=0.001", "train.save_every=0",
+		}, settings...)}
+		runOf(t, s)
+		lines := parseLines[map[string]*float64](t, read(t, filepath.Join(s.Out, "metrics.jsonl")))
+		for i, line := range lines {
+			if drift := line["rollout_corr/log_prob_abs_diff_max"]; drift == nil || *drift > 2e-4 {
+				t.Errorf("%s, step %d: the sampler is off by %v", name, i+1, *drift)
+			}
+		}
+		// The first of LoRA's single updates has nothing to diverge from yet.
+		if kl := *lines[0]["actor/kl_loss"]; name == "lora" && kl > 1e-9 {
+			t.Errorf("%s: divergence %g before the first update", name, kl)
+		}
+		if kl := *lines[len(lines)-1]["actor/kl_loss"]; kl < 1e-3 {
+			t.Errorf("%s: divergence %g after %d steps", name, kl, len(lines)-1)
+		}
+	}
+}
+
 // A reward that does not keep to the protocol ends the run at once.
 func TestBrokenRewardEndsTheRun(t *testing.T) {
 	url := hashReward(t, func(w http.ResponseWriter) bool { fmt.Fprint(w, `{"points": 1}`); return true })

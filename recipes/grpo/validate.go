@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/coderl/cr/eval"
@@ -72,6 +74,12 @@ func validationFigures(source string, n int, results eval.Results) []figure {
 	all := []figure{number(fmt.Sprintf("%sacc/mean@%d", core, n), results.PassAtK["1"].Value)}
 	if best, ok := results.PassAtK[strconv.Itoa(n)]; ok && n > 1 {
 		all = append(all, number(fmt.Sprintf("%sacc/best@%d/mean", core, n), best.Value))
+	}
+	// Data of several sources also has a figure for each, as verl's has.
+	if sources := results.By["platform"]; len(sources) > 1 {
+		for _, name := range slices.Sorted(maps.Keys(sources)) {
+			all = append(all, number(fmt.Sprintf("val-core/%s/acc/mean@%d", name, n), sources[name].PassAtK["1"].Value))
+		}
 	}
 	answers := float64(max(1, results.Samples))
 	return append(all,

@@ -21,6 +21,7 @@ import (
 // Hard limits of a reply.
 const (
 	maxReply   = 1 << 20
+	maxScore   = 1e6
 	maxMetrics = 256
 	tempFail   = 75 // EX_TEMPFAIL of sysexits.h: try again later
 )
@@ -117,8 +118,8 @@ func parseReply(text []byte) (Reply, error) {
 	switch {
 	case r.Score == nil:
 		return r, fmt.Errorf("%w: the reply has no score: %.80q", ErrBroken, text)
-	case math.IsNaN(*r.Score) || math.IsInf(*r.Score, 0):
-		return r, fmt.Errorf("%w: the score is %v", ErrBroken, *r.Score)
+	case math.Abs(*r.Score) > maxScore:
+		return r, fmt.Errorf("%w: the score is %v, beyond ±%g", ErrBroken, *r.Score, float64(maxScore))
 	case len(r.Metrics) > maxMetrics:
 		return r, fmt.Errorf("%w: %d metrics, at most %d are logged", ErrBroken, len(r.Metrics), maxMetrics)
 	}
