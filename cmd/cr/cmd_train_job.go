@@ -264,7 +264,7 @@ func trainError(err error) error {
 	switch {
 	case errors.Is(err, checkpoint.ErrRunExists):
 		return usagef("%w (--resume, --out)", err)
-	case errors.Is(err, checkpoint.ErrSettingsDiffer), errors.Is(err, examples.ErrTooFew):
+	case errors.Is(err, checkpoint.ErrSettingsDiffer), errors.Is(err, checkpoint.ErrDamaged), errors.Is(err, examples.ErrTooFew):
 		return badInput(err)
 	case errors.Is(err, checkpoint.ErrInterrupted):
 		return fmt.Errorf("%w (the same command with --resume)", err)

@@ -79,15 +79,18 @@ func (f *Folder) take() error {
 	return err
 }
 
-// clear removes what is half made or half removed.
+// clear removes what is half made or half removed: folders, and files that were
+// to take another's place.
 func (f *Folder) clear() error {
-	rests, err := filepath.Glob(filepath.Join(escaped(f.path), restPrefix+"*"))
-	if err != nil {
-		return err
-	}
-	for _, rest := range rests {
-		if err := os.RemoveAll(rest); err != nil {
-			return fmt.Errorf("clear away a half-made checkpoint: %w", err)
+	for _, pattern := range []string{restPrefix + "*", ".*.tmp"} {
+		rests, err := filepath.Glob(filepath.Join(escaped(f.path), pattern))
+		if err != nil {
+			return err
+		}
+		for _, rest := range rests {
+			if err := os.RemoveAll(rest); err != nil {
+				return fmt.Errorf("clear away what is half made: %w", err)
+			}
 		}
 	}
 	return nil
@@ -105,7 +108,10 @@ func (f *Folder) Close() error { return f.lock.Close() }
 func (f *Folder) Path() string { return f.path }
 
 // Step is the path of a step's checkpoint, there or not.
-func (f *Folder) Step(n int) string { return filepath.Join(f.path, stepPrefix+strconv.Itoa(n)) }
+func (f *Folder) Step(n int) string { return Step(f.path, n) }
+
+// Step is the path of a step's checkpoint in a run's folder, there or not.
+func Step(path string, n int) string { return filepath.Join(path, stepPrefix+strconv.Itoa(n)) }
 
 // Latest returns the step of the newest checkpoint, 0 where there is none.
 func (f *Folder) Latest() (int, error) {
@@ -114,7 +120,7 @@ func (f *Folder) Latest() (int, error) {
 		return n, err
 	}
 	if _, err := os.Stat(f.Step(n)); err != nil {
-		return 0, fmt.Errorf("%s names step %d: %w: write the step of a checkpoint that is there into it", latestFile, n, err)
+		return 0, fmt.Errorf("%s is %w: write the step of a checkpoint that is there into it instead of %d", filepath.Join(f.path, latestFile), ErrDamaged, n)
 	}
 	return n, nil
 }
@@ -132,7 +138,7 @@ func (f *Folder) readStep(name string) (int, error) {
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil || n < 1 {
-		return 0, fmt.Errorf("%s: want the number of a step, have %.20q", filepath.Join(f.path, name), text)
+		return 0, fmt.Errorf("%s is %w: write the step of a checkpoint into it instead of %.20q", filepath.Join(f.path, name), ErrDamaged, text)
 	}
 	return n, nil
 }

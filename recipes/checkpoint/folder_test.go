@@ -98,6 +98,10 @@ func TestRestsOfAKill(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// A file that was to take the other's place.
+	if err := os.WriteFile(filepath.Join(dir, "."+latestFile+".4711-0.tmp"), []byte("2"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,8 @@ var (
 	ErrRunExists = errors.New("holds a run already")
 	// ErrSettingsDiffer: the run in the folder was begun with other settings.
 	ErrSettingsDiffer = errors.New("was begun with other settings")
+	// ErrDamaged: a file of the run folder is not what a run leaves there.
+	ErrDamaged = errors.New("damaged")
 	// ErrInterrupted: the context ended before the last step; what was done is saved.
 	ErrInterrupted = errors.New("interrupted")
 )
@@ -46,7 +48,9 @@ type DataID struct {
 // Settle makes the folder that of the run: it writes down what a new run begins
 // with, its recipe in YAML included, and returns that; or it returns what the run
 // in the folder was begun with, once same, which gets that and the path of its
-// recipe, has found no setting that keeps it from going on to the same end.
+// recipe, has found no setting that keeps it from going on to the same end. A run
+// that died before its first checkpoint left nothing to go on with: a new one
+// takes its place, whatever its settings.
 func (f *Folder) Settle(now Manifest, recipe []byte, resume bool, same func(old Manifest, recipe string) error) (Manifest, error) {
 	path := filepath.Join(f.path, runFile)
 	text, err := os.ReadFile(path)
@@ -56,17 +60,36 @@ func (f *Folder) Settle(now Manifest, recipe []byte, resume bool, same func(old 
 	if err != nil {
 		return now, fmt.Errorf("resume: %w", err)
 	}
+	empty, err := f.empty()
+	if err != nil {
+		return now, fmt.Errorf("resume: %w", err)
+	}
+	if empty {
+		return now, f.settleNew(now, recipe)
+	}
 	if !resume {
 		return now, fmt.Errorf("%s %w: resume it, or choose another folder", f.path, ErrRunExists)
 	}
 	var old Manifest
 	if err := json.Unmarshal(text, &old); err != nil {
-		return now, fmt.Errorf("resume: %s: %w", path, err)
+		return now, fmt.Errorf("resume: %s is %w, begin anew in another folder: %w", path, ErrDamaged, err)
 	}
-	if err := same(old, filepath.Join(f.path, RecipeFile)); err != nil {
+	if err := same(old, filepath.Join(f.path, RecipeFile)); errors.Is(err, ErrDamaged) {
+		return now, fmt.Errorf("resume: %w", err)
+	} else if err != nil {
 		return now, fmt.Errorf("%s %w: %w", f.path, ErrSettingsDiffer, err)
 	}
 	return old, nil
+}
+
+// empty tells whether no checkpoint is there, nor one is named.
+func (f *Folder) empty() (bool, error) {
+	named, err := f.readStep(latestFile)
+	if err != nil || named > 0 {
+		return false, err
+	}
+	steps, err := f.Steps()
+	return len(steps) == 0, err
 }
 
 func (f *Folder) settleNew(now Manifest, recipe []byte) error {

@@ -68,8 +68,12 @@ func (f *Folder) Remove(n int) error {
 }
 
 // Steps lists the checkpoints that are there, ascending.
-func (f *Folder) Steps() ([]int, error) {
-	entries, err := os.ReadDir(f.path)
+func (f *Folder) Steps() ([]int, error) { return Steps(f.path) }
+
+// Steps lists the checkpoints in a run's folder, ascending, without holding the
+// folder: a run may be at work in it.
+func Steps(path string) ([]int, error) {
+	entries, err := os.ReadDir(path)
 	if err != nil {
 		return nil, err
 	}

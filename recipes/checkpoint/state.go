@@ -16,11 +16,11 @@ const stateFile = "cr_state.json"
 func ReadState(dir string, s any) error {
 	path := filepath.Join(dir, stateFile)
 	text, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("resume: %w", err)
+	if err == nil {
+		err = json.Unmarshal(text, s)
 	}
-	if err := json.Unmarshal(text, s); err != nil {
-		return fmt.Errorf("resume: %s: %w", path, err)
+	if err != nil {
+		return fmt.Errorf("resume: %s is %w, go on from an older checkpoint by writing its step into %s: %w", path, ErrDamaged, latestFile, err)
 	}
 	return nil
 }

@@ -30,8 +30,11 @@ func parse(text []byte) (ast.Node, error) {
 	if err != nil {
 		return nil, syntaxError(err)
 	}
-	if len(file.Docs) != 1 || file.Docs[0].Body == nil {
-		return nil, fmt.Errorf("it holds %d YAML documents, want one with keys", len(file.Docs))
+	if len(file.Docs) > 1 {
+		return nil, fmt.Errorf("it holds %d YAML documents, want one", len(file.Docs))
+	}
+	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
+		return nil, errors.New("it holds no keys")
 	}
 	return file.Docs[0].Body, nil
 }
@@ -70,26 +73,36 @@ func syntaxError(err error) error {
 	return errors.New(first)
 }
 
-// where begins an error about a node.
-func where(n ast.Node) string { return fmt.Sprintf("line %d: ", n.GetToken().Position.Line) }
+// lineError is what is wrong with a line of a recipe file.
+type lineError struct {
+	line int
+	err  error
+}
+
+func (e *lineError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e.err) }
+
+func (e *lineError) Unwrap() error { return e.err }
+
+// at is an error about a node.
+func at(n ast.Node, err error) error { return &lineError{n.GetToken().Position.Line, err} }
 
 // decodeSection sets the fields of section v that mapping n names; prefix is the
 // dotted path of the section.
 func decodeSection(n ast.Node, v reflect.Value, prefix string) error {
 	mapping, ok := n.(*ast.MappingNode)
 	if !ok {
-		return fmt.Errorf("%swant keys of %s, %s", where(n), place(prefix), strings.Join(keysOf(v.Type()), ", "))
+		return at(n, fmt.Errorf("want keys of %s, %s", place(prefix), strings.Join(keysOf(v.Type()), ", ")))
 	}
 	seen := map[string]bool{}
 	for _, entry := range mapping.Values {
 		name := entry.Key.GetToken().Value
 		if seen[name] {
-			return fmt.Errorf("%s%s%s is set twice", where(entry.Key), prefix, name)
+			return at(entry.Key, fmt.Errorf("%s%s is set twice", prefix, name))
 		}
 		seen[name] = true
 		field, err := fieldNamed(v.Type(), prefix, name)
 		if err != nil {
-			return fmt.Errorf("%s%w", where(entry.Key), err)
+			return at(entry.Key, err)
 		}
 		if err := decodeField(entry.Value, v.FieldByIndex(field.Index), field, prefix+name); err != nil {
 			return err
@@ -253,7 +266,7 @@ func number(n ast.Node) (float64, bool) {
 
 // wrongValue says what is there, and what the key takes.
 func wrongValue(n ast.Node, f reflect.StructField, key string) error {
-	return fmt.Errorf("%s%w", where(n), wrongText(strings.TrimSpace(n.String()), f, key))
+	return at(n, wrongText(strings.TrimSpace(n.String()), f, key))
 }
 
 func wrongText(text string, f reflect.StructField, key string) error {

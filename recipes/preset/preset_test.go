@@ -138,7 +138,7 @@ func TestUserFiles(t *testing.T) {
 		"kind: sft\noptim: 3\n":                    "line 2: want keys of optim, lr, betas",
 		"kind: rl\n":                               "of kind rl, not sft",
 		"seed: 1\n":                                "no key kind: write kind: sft",
-		"":                                         "want one with keys",
+		"":                                         "it holds no keys",
 		"kind: sft\n---\nkind: sft\n":              "2 YAML documents",
 		"kind: " + strings.Repeat("[", 20):         "line 1: nested too deeply",
 		strings.Repeat("- ", 40):                   "line 1: nested too deeply",
@@ -161,6 +161,38 @@ func TestUserFiles(t *testing.T) {
 	}
 	if _, err := LoadSFT("toolcal-sft", nil); err == nil || !strings.Contains(err.Error(), "did you mean toolcall-sft?") {
 		t.Errorf("a wrong name gives %v", err)
+	}
+}
+
+// A setting stands on no line of a file.
+func TestSettingsNameNoLine(t *testing.T) {
+	for _, setting := range []string{"batch.size=0", "model.lora.targets=[q_prj]", "optim.betas=[0.9]"} {
+		if _, err := LoadSFT("toolcall-sft", []string{setting}); err == nil || strings.Contains(err.Error(), "line") {
+			t.Errorf("--set %s: error %v", setting, err)
+		}
+	}
+}
+
+// What no run could begin with is refused before a run folder is made.
+func TestCheck(t *testing.T) {
+	for setting, want := range map[string]string{
+		"model.lora.targets=[]":       "model.lora.targets is empty",
+		"train.out=":                  "train.out is empty",
+		"data.train=":                 "data.train is empty",
+		"model.path=":                 "model.path is empty",
+		"model.new.tokenizer=t":       "both set",
+		"train.patience=2":            "train.validate_every",
+		"train.validate_every=1":      "",
+		"model.lora.targets=[q_proj]": "",
+	} {
+		r, err := LoadSFT("toolcall-sft", []string{"model.lora.rank=2", setting})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = r.Check()
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("--set %s: error %v, want %q", setting, err, want)
+		}
 	}
 }
 

@@ -146,6 +146,10 @@ func (r RL) Check() error {
 		return fmt.Errorf("model.new: reinforcement begins from a trained model; name it in model.path")
 	case r.Model.Path == "":
 		return fmt.Errorf("model.path is empty: name the model to begin from")
+	case r.Model.LoRA.Rank > 0 && len(r.Model.LoRA.Targets) == 0:
+		return fmt.Errorf("model.lora.targets is empty: name the matrices that get an adapter, or set model.lora.rank=0")
+	case r.Train.Out == "":
+		return fmt.Errorf("train.out is empty: name the run folder")
 	case r.Data.Train == "":
 		return fmt.Errorf("data.train is empty: name the problems")
 	case r.Rollout.Prompts%r.Batch.Mini != 0:

@@ -44,7 +44,12 @@ func set(v reflect.Value, setting string) error {
 	if err != nil {
 		return wrongText(value, field, key)
 	}
-	return decodeField(node, target, field, key)
+	err = decodeField(node, target, field, key)
+	var placed *lineError
+	if errors.As(err, &placed) {
+		return placed.err // a setting has but one line
+	}
+	return err
 }
 
 // locate finds the section and the field of a dotted key. An optional section

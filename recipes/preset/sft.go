@@ -123,6 +123,10 @@ func (r SFT) Check() error {
 		return fmt.Errorf("model.path and model.new are both set: keep one")
 	case r.Model.New != nil && r.Model.LoRA.Rank > 0:
 		return fmt.Errorf("model.lora.rank %d: adapters need a trained model, not model.new", r.Model.LoRA.Rank)
+	case r.Model.LoRA.Rank > 0 && len(r.Model.LoRA.Targets) == 0:
+		return fmt.Errorf("model.lora.targets is empty: name the matrices that get an adapter, or set model.lora.rank=0")
+	case r.Train.Out == "":
+		return fmt.Errorf("train.out is empty: name the run folder")
 	case r.Data.Train == "":
 		return fmt.Errorf("data.train is empty: name the conversations")
 	case r.Train.Patience > 0 && (r.Train.ValidateEvery == 0 || r.Data.Validation == ""):

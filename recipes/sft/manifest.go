@@ -30,9 +30,6 @@ func settle(folder *checkpoint.Folder, c Config, p Plan) (schedule int, err erro
 	if err != nil {
 		return 0, err
 	}
-	if begun.Threads != c.Threads {
-		c.note("%d threads instead of %d: the run goes on, but not to the same bits", c.Threads, begun.Threads)
-	}
 	return begun.Schedule, nil
 }
 
@@ -40,7 +37,7 @@ func settle(folder *checkpoint.Folder, c Config, p Plan) (schedule int, err erro
 func sameRun(c Config, old, now checkpoint.Manifest, path string, last int) error {
 	recipe, err := preset.LoadSFT(path, nil)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s is %w, begin anew in another folder: %w", path, checkpoint.ErrDamaged, err)
 	}
 	if changes := preset.Changes(recipe, c.Recipe); len(changes) > 0 {
 		return fmt.Errorf("%s was %s, now %s", changes[0].Key, changes[0].Old, changes[0].New)

@@ -67,8 +67,11 @@ func (t *Trainer) restore(dir string) error {
 	var n numbers
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&n); err != nil || n.Updates < 0 {
-		return errors.Join(fmt.Errorf("%s: damaged", stateNumbers), err)
+	if err := d.Decode(&n); err != nil {
+		return fmt.Errorf("%s: %w: %w", stateNumbers, weights.ErrBadCheckpoint, err)
+	}
+	if n.Updates < 0 {
+		return fmt.Errorf("%s: %w: %d updates", stateNumbers, weights.ErrBadCheckpoint, n.Updates)
 	}
 	if !sameLoRA(n.LoRA, t.options.LoRA) {
 		return fmt.Errorf("the checkpoint was trained with LoRA %+v, this run has %+v", n.LoRA, t.options.LoRA)

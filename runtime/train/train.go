@@ -4,8 +4,8 @@
 // A training step is some calls of [Trainer.Backward], one a packed
 // micro-batch, whose gradients add up, and one [Trainer.Step]. The loss is the
 // caller's: a function of the log-probabilities of the wanted tokens. Logits
-// exist for a chunk of rows at a time, never for all. With one device and
-// thread count, the same calls give the same bits.
+// exist for a chunk of rows at a time, never for all. On one device the same
+// calls give the same bits, whatever its threads.
 package train
 
 import (
