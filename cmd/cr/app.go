@@ -26,6 +26,7 @@ type app struct {
 	Download downloadCmd     `cmd:"" help:"Fetch models and datasets from the hub, verified."`
 	Hub      hubCmd          `cmd:"" help:"A hub of one's own."`
 	Merge    mergeCmd        `cmd:"" help:"Make a model of an FSDP training checkpoint."`
+	Export   exportCmd       `cmd:"" help:"Write a model, such as a .gguf, in Hugging Face layout."`
 	Logs     logsCmd         `cmd:"" help:"One table and figures out of the logs of training runs, of verl and of cr."`
 	Doctor   doctorCmd       `cmd:"" help:"What this host can do, and what to do about what it cannot."`
 }

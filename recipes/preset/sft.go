@@ -18,7 +18,7 @@ type SFT struct {
 
 // Model says what is trained: a checkpoint, or a new model.
 type Model struct {
-	Path          string    `yaml:"path" doc:"A folder in Hugging Face layout, or hub:ORG/NAME[@REV]. Empty with model.new."`
+	Path          string    `yaml:"path" doc:"A folder in Hugging Face layout, a .gguf file, or hub:ORG/NAME[@REV]. Empty with model.new."`
 	New           *NewModel `yaml:"new,omitempty" doc:"A model from nothing, instead of model.path."`
 	DType         string    `yaml:"dtype" enum:"f32|bf16" default:"bf16" doc:"Type of the forward and backward computation; the weights are kept in f32."`
 	SaveDType     string    `yaml:"save_dtype" enum:"model|f32|bf16" default:"model" doc:"Type of the weights in checkpoints: the model's own, f32 or bf16." resume:"free"`
