@@ -1,26 +1,42 @@
 #!/usr/bin/env bash
-# Makes the shipped model `tiny` again from nothing: conversations from the task
-# generator, supervised training, the score on the held-out tasks, and the folder
-# that is embedded. Run again after an interruption, it goes on where it was.
+# Makes the shipped models `tiny` and `tiny-rl` again from nothing: conversations
+# from the task generator, supervised training, reinforcement, and the scores on
+# the held-out tasks. Run again after an interruption, it goes on where it was.
 # usage: train-tiny.sh [DIR]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 dir=${1:-build/tiny}
-run=$dir/sft
 mkdir -p "$dir"
 SECONDS=0
 
-[[ -s $dir/sft.jsonl ]] || go run ./cmd/tiny-data -make sft -n 24000 -seed 1 -out "$dir/sft.jsonl"
-[[ -s $dir/validation.jsonl ]] || go run ./cmd/tiny-data -make sft -n 300 -seed 2 -out "$dir/validation.jsonl"
+# train KIND ARGUMENT... trains into DIR/KIND, or goes on there.
+train() {
+  local kind=$1
+  shift
+  local -a how=(--recipe "tiny-$kind" "$@")
+  if [[ -e $dir/$kind/run.json ]]; then how+=(--resume); fi
+  bin/cr train "$kind" "${how[@]}" --out "$dir/$kind"
+  echo "train-tiny: $kind ends after $SECONDS s" >&2
+}
+
+# latest KIND names the newest checkpoint of DIR/KIND.
+latest() {
+  echo "$dir/$1/global_step_$(cat "$dir/$1/latest_checkpointed_iteration.txt")"
+}
+
+# score NAME MODEL evaluates a model into DIR/eval-NAME.
+score() {
+  local -a how=(--model "$2" --data tiny-heldout --n 4 --max-tokens 1024 --out "$dir/eval-$1")
+  if [[ -e $dir/eval-$1 ]]; then how+=(--resume); fi
+  bin/cr eval livecodebench "${how[@]}"
+}
+
+[[ -s $dir/sft.jsonl ]] || go run ./cmd/tiny-data -make sft -n 8000 -out "$dir/sft.jsonl"
 echo "train-tiny: data after $SECONDS s" >&2
-
-resume=()
-if [[ -e $run/run.json ]]; then resume=(--resume); fi
-bin/cr train sft --recipe tiny-sft --data "$dir/sft.jsonl" --set data.validation="$dir/validation.jsonl" \
-  --set model.new.tokenizer=recipes/tiny/model --out "$run" "${resume[@]}"
-model=$run/global_step_$(cat "$run/latest_checkpointed_iteration.txt")
-echo "train-tiny: trained after $SECONDS s" >&2
-
-bin/cr eval livecodebench --model "$model" --data tiny-heldout --n 4 --out "$dir/eval" $([[ -e $dir/eval ]] && echo --resume)
-echo "train-tiny: $SECONDS s in all; the model: $model" >&2
-echo "to ship it: scripts/ship-model.sh $model tiny" >&2
+train sft --data "$dir/sft.jsonl" --set model.new.tokenizer=recipes/tiny/model
+score tiny "$(latest sft)"
+train rl --model "$(latest sft)"
+score tiny-rl "$(latest rl)"
+bin/cr eval compare "$dir/eval-tiny" "$dir/eval-tiny-rl"
+echo "train-tiny: $SECONDS s in all; to ship them:" >&2
+echo "  scripts/ship-model.sh $(latest sft) tiny; scripts/ship-model.sh $(latest rl) tiny-rl" >&2
