@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -141,13 +142,17 @@ func compact(raw json.RawMessage) []byte {
 // writeJSON writes an indented JSON file, whole or not at all.
 func writeJSON(path string, value any) error {
 	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(value); err != nil {
+	if err := indentJSON(&b, value); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return atomicfile.WriteBytes(path, b.Bytes())
+}
+
+func indentJSON(w io.Writer, value any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(value)
 }
 
 // lock takes the advisory lock of an open file, which the system drops with the

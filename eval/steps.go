@@ -51,6 +51,8 @@ type StepChange struct {
 	Lost       int      `json:"lost"`
 }
 
+func (c StepChange) unchanged() bool { return c.Gained+c.Lost == 0 }
+
 // LoadSteps reads the finished runs of a training run's steps, in any order, and
 // sets each against the earliest. Runs over different problems are an
 // [ErrDifferentData]; settings that differ are named in the notices.

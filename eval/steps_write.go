@@ -49,13 +49,10 @@ func WriteStepsMarkdown(w io.Writer, s Steps) error {
 	return err
 }
 
-// table is the rows of both renderings, the heading first: pass@1 and the largest
-// k of all steps, each with its interval, and the paired difference.
+// table is the rows of both renderings, the heading first: each k of
+// [Steps.HeadlineKs] with its interval, and the paired difference.
 func (s Steps) table() [][]string {
-	columns := s.ks()
-	if len(columns) > 2 {
-		columns = []int{columns[0], columns[len(columns)-1]}
-	}
+	columns := s.HeadlineKs()
 	heading := []string{"step"}
 	for _, k := range columns {
 		heading = append(heading, fmt.Sprintf("pass@%d", k), s.interval())
@@ -70,9 +67,12 @@ func (s Steps) table() [][]string {
 		for _, k := range columns {
 			row = append(row, shareAndInterval(step.PassAtK[strconv.Itoa(k)])...)
 		}
-		if d := step.AgainstFirst; d != nil {
+		switch d := step.AgainstFirst; {
+		case d != nil && d.unchanged(): // resampling would see no spread either
+			row = append(row, "no problem changed", "")
+		case d != nil:
 			row = append(row, fmt.Sprintf("%+.1f points", 100*d.Difference.Value), fmt.Sprintf("%+.1f to %+.1f", 100*d.Difference.Low, 100*d.Difference.High))
-		} else if compared {
+		case compared:
 			row = append(row, "", "")
 		}
 		rows = append(rows, row)
@@ -81,6 +81,15 @@ func (s Steps) table() [][]string {
 }
 
 func (s Steps) interval() string { return fmt.Sprintf("%g %%", 100*s.Confidence) }
+
+// HeadlineKs are the k of the table and the curve: 1 and the largest.
+func (s Steps) HeadlineKs() []int {
+	all := s.ks()
+	if len(all) > 2 {
+		return []int{all[0], all[len(all)-1]}
+	}
+	return all
+}
 
 // ks are the k that every step has an estimate of.
 func (s Steps) ks() []int {
@@ -111,7 +120,7 @@ func (s Steps) Conclusion() string {
 	points := fmt.Sprintf("%+.1f points, %g %% interval %+.1f to %+.1f", 100*d.Difference.Value, 100*s.Confidence, 100*d.Difference.Low, 100*d.Difference.High)
 	between := fmt.Sprintf("from step %d to step %d", first.Step, last.Step)
 	switch {
-	case d.Gained+d.Lost == 0:
+	case d.unchanged():
 		return fmt.Sprintf("no problem's score changed %s", between)
 	case d.Difference.Low > 0:
 		return fmt.Sprintf("pass@1 rose %s: %s", between, points)
@@ -124,6 +133,9 @@ func (s Steps) Conclusion() string {
 	}
 	return text
 }
+
+// WriteStepsJSON writes all of it as one indented JSON object.
+func WriteStepsJSON(w io.Writer, s Steps) error { return indentJSON(w, s) }
 
 // WriteStepsCSV writes a row a step: every k, shares as numbers from 0 to 1. The
 // columns of the difference are empty for the first step.

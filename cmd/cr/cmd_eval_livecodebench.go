@@ -28,6 +28,7 @@ type livecodebenchCmd struct {
 	samplingFlags `embed:""`
 	dataFlags     `embed:""`
 	executorFlags `embed:""`
+	stepsFlags    `embed:""`
 
 	N          int    `short:"n" name:"n" default:"4" help:"Samples of each problem."`
 	MaxTokens  int    `default:"32768" help:"Response budget over all turns, tool replies included; clipped to the model's context."`
@@ -52,6 +53,12 @@ func (livecodebenchCmd) Help() string {
   cr eval livecodebench --n 4 --endpoint http://127.0.0.1:8000/v1 --model NAME
   cr eval livecodebench --samples programs.jsonl --data bundled
   cr eval livecodebench --n 4 --model Qwen3-1.7B/ --sandbox http://127.0.0.1:8080
+  cr eval livecodebench --n 4 --model runs/rl --baseline Qwen3-1.7B/ --every 20 --out runs/rl-eval
+
+Where --model is the folder of a training run, every checkpoint in it is
+evaluated, with the same settings and draws, into DIR/step_N; then come the table
+by step with the change since the first, steps.json, .csv and .md, and the curve
+as steps.svg and .png.
 
 A run that was interrupted goes on with --resume --out DIR and ends with the
 same results. Exit code 4: finished, but some samples could not be judged.`
@@ -59,7 +66,7 @@ same results. Exit code 4: finished, but some samples could not be judged.`
 
 // Validate is called by Kong after parsing; it hides those of the embedded flags.
 func (l *livecodebenchCmd) Validate() error {
-	return cmp.Or(l.modelFlags.Validate(), l.serverFlags.Validate(), l.samplingFlags.Validate(), l.executorFlags.Validate(), l.validate())
+	return cmp.Or(l.modelFlags.Validate(), l.serverFlags.Validate(), l.samplingFlags.Validate(), l.executorFlags.Validate(), l.stepsFlags.validate(), l.validate())
 }
 
 func (l *livecodebenchCmd) validate() error {
@@ -92,50 +99,88 @@ func isFolder(flag, path string) error {
 	return nil
 }
 
-// Run evaluates, or judges --samples.
-func (l *livecodebenchCmd) Run(ctx context.Context, c *console) (err error) {
-	bar := newProgress(c)
-	deps := eval.Deps{Notice: bar.note, Progress: bar.show}
-	if deps.Set, err = l.load(ctx, c); err != nil {
-		return err
+// Run evaluates a model or the checkpoints of a training run, or judges --samples.
+func (l *livecodebenchCmd) Run(ctx context.Context, c *console) error {
+	if l.Out == "" {
+		l.Out = "runs/livecodebench-" + time.Now().Format("20060102-150405")
 	}
-	for _, note := range deps.Set.Notes {
-		c.note("%s", note)
-	}
-	executor, err := l.executorFlags.open(ctx, c)
+	series, err := l.series(c)
 	if err != nil {
 		return err
 	}
-	defer executor.Close()
-	deps.Judge = judge.New(executor)
-
-	config := l.config(executor)
-	closeModel, err := l.source(ctx, c, &config, &deps, executor)
+	b, err := l.bench(ctx, c)
 	if err != nil {
 		return err
 	}
-	defer closeModel()
-	if l.Resume && !hasRun(config.Out) {
-		c.note("%s holds no run to go on with; beginning one", config.Out)
+	defer b.executor.Close()
+	if series != nil {
+		return series.run(ctx, c, b)
 	}
-	results, err := eval.Run(ctx, config, deps)
-	bar.end()
+	if l.Resume && !hasRun(l.Out) {
+		c.note("%s holds no run to go on with; beginning one", l.Out)
+	}
+	results, err := l.evaluate(ctx, c, b, l.Out)
 	if err != nil {
-		return runError(err, config.Out)
+		return err
 	}
-	c.note("run folder: %s", config.Out)
+	c.note("run folder: %s", l.Out)
 	if err := c.result(results, func(w io.Writer) error { return eval.WriteReport(w, results) }); err != nil {
 		return err
 	}
-	if results.InfraErrors > 0 && !l.AllowInfra {
+	return l.infra(results.InfraErrors)
+}
+
+// infra is the error of a run with so many samples that could not be judged.
+func (l *livecodebenchCmd) infra(samples int) error {
+	if samples > 0 && !l.AllowInfra {
 		return errInfra
 	}
 	return nil
 }
 
-// runError sorts a run's failure and adds the flags that are the way on.
-func runError(err error, out string) error {
+// bench is what programs are written for and judged by.
+type bench struct {
+	set      datasets.Set
+	executor sandbox.Executor
+	judge    *judge.Judge
+}
+
+func (l *livecodebenchCmd) bench(ctx context.Context, c *console) (b bench, err error) {
+	if b.set, err = l.load(ctx, c); err != nil {
+		return b, err
+	}
+	for _, note := range b.set.Notes {
+		c.note("%s", note)
+	}
+	if b.executor, err = l.executorFlags.open(ctx, c); err != nil {
+		return b, err
+	}
+	b.judge = judge.New(b.executor)
+	return b, nil
+}
+
+// evaluate runs one model, or judges --samples, into the run folder; resumed is
+// the --out that goes on with it.
+func (l *livecodebenchCmd) evaluate(ctx context.Context, c *console, b bench, resumed string) (eval.Results, error) {
+	bar := newProgress(c)
+	deps := eval.Deps{Set: b.set, Judge: b.judge, Notice: bar.note, Progress: bar.show}
+	config := l.config(b.executor)
+	closeModel, err := l.source(ctx, c, &config, &deps, b.executor)
+	if err != nil {
+		return eval.Results{}, err
+	}
+	defer closeModel()
+	results, err := eval.Run(ctx, config, deps)
+	bar.end()
+	return results, runError(err, l.Out, resumed)
+}
+
+// runError sorts the failure of a run in folder run, when there is one, and adds
+// the flags that are the way on.
+func runError(err error, run, out string) error {
 	switch {
+	case err == nil:
+		return nil
 	case errors.Is(err, eval.ErrRefused), errors.Is(err, eval.ErrSettingsDiffer):
 		return badInput(err)
 	case errors.Is(err, eval.ErrRunExists):
@@ -143,7 +188,7 @@ func runError(err error, out string) error {
 	case errors.Is(err, eval.ErrInterrupted):
 		return fmt.Errorf("%w (--resume --out %s)", err, out)
 	}
-	if hasRun(out) {
+	if hasRun(run) {
 		return fmt.Errorf("%w; what is done is kept: go on with --resume --out %s", err, out)
 	}
 	if errors.As(err, new(*fs.PathError)) {
@@ -162,10 +207,6 @@ func hasRun(out string) bool {
 func (l *livecodebenchCmd) config(executor sandbox.Executor) eval.Config {
 	budgets := agent.DefaultBudgets()
 	budgets.Tokens, budgets.Turns, budgets.ToolOutput = l.MaxTokens, l.MaxTurns, l.ToolOutput
-	out := l.Out
-	if out == "" {
-		out = "runs/livecodebench-" + time.Now().Format("20060102-150405")
-	}
 	return eval.Config{
 		Benchmark: "livecodebench", N: l.N, Limit: l.Limit,
 		Sampling: agent.Sampling{
@@ -175,7 +216,7 @@ func (l *livecodebenchCmd) config(executor sandbox.Executor) eval.Config {
 		Budgets: budgets, Thinking: l.Thinking,
 		Extract: eval.Rule(l.Extract), Compare: judge.Mode(l.Compare),
 		Extra: sandboxSettings(executor),
-		Out:   out, Resume: l.Resume, Concurrency: l.Concurrency, Judges: judgesFor(executor), Version: version,
+		Out:   l.Out, Resume: l.Resume, Concurrency: l.Concurrency, Judges: judgesFor(executor), Version: version,
 	}
 }
 
@@ -228,10 +269,10 @@ func (l *livecodebenchCmd) endpoint(ctx context.Context, c *console, config *eva
 // clip bounds the response budget by the model's context, and says so.
 func (l *livecodebenchCmd) clip(c *console, config *eval.Config, info agent.Info) {
 	if info.Context > 0 && config.Budgets.Tokens > info.Context {
-		c.note("--max-tokens %d is more than the model's context; using %d", config.Budgets.Tokens, info.Context)
+		c.once("--max-tokens %d is more than the model's context; using %d", config.Budgets.Tokens, info.Context)
 		config.Budgets.Tokens = info.Context
 	}
 	if info.ToolsInSystem && l.Tools {
-		c.note("the model's chat template ignores tools: their schema and how to call them stand in the system turn")
+		c.once("the model's chat template ignores tools: their schema and how to call them stand in the system turn")
 	}
 }

@@ -17,6 +17,7 @@ type console struct {
 	quiet    bool
 	terminal bool // err is a terminal: a bar can be drawn
 	log      *slog.Logger
+	said     map[string]bool // by once
 }
 
 func newConsole(a *app, stdout, stderr io.Writer) *console {
@@ -28,6 +29,7 @@ func newConsole(a *app, stdout, stderr io.Writer) *console {
 	return &console{
 		out: stdout, err: stderr, json: a.JSON, quiet: a.Quiet,
 		terminal: ok && term.IsTerminal(int(f.Fd())),
+		said:     map[string]bool{},
 		log:      slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})),
 	}
 }
@@ -36,6 +38,16 @@ func newConsole(a *app, stdout, stderr io.Writer) *console {
 func (c *console) note(format string, args ...any) {
 	if !c.quiet {
 		fmt.Fprintf(c.err, format+"\n", args...)
+	}
+}
+
+// once is note for a line that holds for all models of a command: it is printed
+// the first time.
+func (c *console) once(format string, args ...any) {
+	line := fmt.Sprintf(format, args...)
+	if !c.said[line] {
+		c.said[line] = true
+		c.note("%s", line)
 	}
 }
 

@@ -102,7 +102,7 @@ func (f modelFlags) open(ctx context.Context, c *console, batch int) (*runtime.E
 		return nil, err
 	}
 	for _, notice := range engine.Notices() {
-		c.note("note: %s", notice)
+		c.once("note: %s", notice)
 	}
 	return engine, nil
 }
