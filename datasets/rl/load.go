@@ -41,9 +41,8 @@ func Load(ctx context.Context, files []string) (datasets.Set, error) {
 	if len(l.problems) == 0 {
 		return datasets.Set{}, fmt.Errorf("%s: %w", strings.Join(files, ", "), ErrNoProblems)
 	}
-	name := filepath.Base(files[0])
 	return datasets.Set{
-		Name: strings.TrimSuffix(name, filepath.Ext(name)), SHA256: hex.EncodeToString(l.hash.Sum(nil)), Problems: l.problems,
+		Name: filepath.Base(files[0]), SHA256: hex.EncodeToString(l.hash.Sum(nil)), Problems: l.problems,
 	}, nil
 }
 

@@ -27,7 +27,7 @@ func TestLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if set.Name != "train" || len(set.Problems) != 2 || set.SHA256 == "" {
+	if set.Name != "train.jsonl" || len(set.Problems) != 2 || set.SHA256 == "" {
 		t.Fatalf("set %q with %d problems", set.Name, len(set.Problems))
 	}
 	a, b := set.Problems[0], set.Problems[1]
