@@ -4,6 +4,9 @@
 //	preset      the schema, files and settings
 //	examples    conversations as token ids with a loss mask; packing
 //	sft         supervised fine-tuning, step by step
+//	grpo        reinforcement by GRPO, step by step
+//	reward      what an answer is worth, by tests or by a reward of one's own
+//	rate        the learning rate by update
 //	runlog      console line, metrics and TensorBoard events of a run
 //	checkpoint  the checkpoints of a run's folder
 //	verl        the same recipe for verl on Ray

@@ -2,12 +2,7 @@ package grpo
 
 import (
 	"context"
-	"fmt"
-	"math"
 	"time"
-
-	"github.com/coderl/cr/recipes/examples"
-	"github.com/coderl/cr/runtime/train"
 )
 
 // updated is what the optimiser updates of a step did: sums and means over its
@@ -119,14 +114,9 @@ func (r *runner) updateOnce(ctx context.Context, mini []*sample, onPolicy bool, 
 				if onPolicy {
 					s.old[at.token], s.entropy[at.token] = logp[i], entropy[i]
 				}
-				weight := weights[s]
-				t := Token{LogP: float64(logp[i]), Old: float64(s.old[at.token]), Entropy: float64(entropy[i]), Advantage: s.advantage}
-				if s.reference != nil {
-					t.Reference = float64(s.reference[at.token])
-				}
-				term := objective.At(t)
-				dlogp[i], dentropy[i] = float32(weight*term.DLogP), float32(weight*term.DEntropy)
-				made.add(term, weight, 1/float64(total))
+				term := objective.At(s.token(at.token, logp[i], entropy[i]))
+				dlogp[i], dentropy[i] = float32(weights[s]*term.DLogP), float32(weights[s]*term.DEntropy)
+				made.add(term, weights[s], 1/float64(total))
 			}
 		})
 	})
@@ -148,6 +138,15 @@ func (r *runner) updateOnce(ctx context.Context, mini []*sample, onPolicy bool, 
 	made.updates++
 	made.gradNorm += done.GradNorm
 	return nil
+}
+
+// token is a sampled token of the sample under the models.
+func (s *sample) token(i int, logp, entropy float32) Token {
+	t := Token{LogP: float64(logp), Old: float64(s.old[i]), Entropy: float64(entropy), Advantage: s.advantage}
+	if s.reference != nil {
+		t.Reference = float64(s.reference[i])
+	}
+	return t
 }
 
 // add counts a token's term: losses by the token's weight, shares by its share
@@ -189,136 +188,3 @@ func (r *runner) entropy(all []*sample) float64 {
 }
 
 func (r *runner) temperature() float32 { return float32(r.config.Recipe.Rollout.Temperature) }
-
-// oldLogProbs computes the log-probabilities of what was sampled on the path
-// that trains, whose arithmetic need not be the sampler's.
-func (r *runner) oldLogProbs(ctx context.Context, all []*sample) error {
-	return r.eachMicro(all, func(m micro) error {
-		r.tell("old_log_prob", 0)
-		logp, entropy, err := r.trainer.LogProbs(ctx, m.batch, r.temperature())
-		if err != nil {
-			return fmt.Errorf("old log-probabilities: %w", err)
-		}
-		m.deal(logp, func(s *sample) *[]float32 { return &s.old })
-		m.deal(entropy, func(s *sample) *[]float32 { return &s.entropy })
-		return nil
-	})
-}
-
-// referenceLogProbs computes those of the reference: the model that LoRA began
-// from, or a frozen copy.
-func (r *runner) referenceLogProbs(ctx context.Context, all []*sample) error {
-	logProbs := r.trainer.ReferenceLogProbs
-	if r.reference != nil {
-		logProbs = r.reference.LogProbs
-	}
-	return r.eachMicro(all, func(m micro) error {
-		r.tell("ref", 0)
-		logp, _, err := logProbs(ctx, m.batch, r.temperature())
-		if err != nil {
-			return fmt.Errorf("log-probabilities of the reference: %w", err)
-		}
-		m.deal(logp, func(s *sample) *[]float32 { return &s.reference })
-		return nil
-	})
-}
-
-// micro is some samples that are computed together.
-type micro struct {
-	samples []*sample
-	batch   train.Batch
-	rows    []place // of the batch's rows
-}
-
-// place is a sampled token of a micro-batch: of its samples, of theirs.
-type place struct{ sample, token int }
-
-// eachMicro packs samples into micro-batches up to the recipe's tokens, or to
-// the longest of them.
-func (r *runner) eachMicro(all []*sample, do func(micro) error) error {
-	limit := r.config.Recipe.Batch.Tokens
-	list := make([]examples.Example, len(all))
-	for i, s := range all {
-		list[i] = s.example()
-		limit = max(limit, len(s.ids))
-	}
-	bins, err := examples.Bins(list, limit)
-	if err != nil {
-		return err
-	}
-	for _, bin := range bins {
-		m, err := pack(all, list, bin)
-		if err != nil {
-			return err
-		}
-		if err := do(m); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func pack(all []*sample, list []examples.Example, bin []int) (micro, error) {
-	var m micro
-	var members []examples.Example
-	tokens := 0
-	for n, at := range bin {
-		m.samples, members = append(m.samples, all[at]), append(members, list[at])
-		for token := range all[at].sampler {
-			m.rows = append(m.rows, place{n, token})
-		}
-		tokens += len(list[at].IDs)
-	}
-	batches, err := examples.Pack(members, tokens)
-	if err != nil {
-		return m, err
-	}
-	m.batch = batches[0]
-	return m, nil
-}
-
-// deal hands a batch's values out to the samples that they belong to.
-func (m micro) deal(values []float32, to func(*sample) *[]float32) {
-	for _, s := range m.samples {
-		*to(s) = values[:len(s.sampler):len(s.sampler)]
-		values = values[len(s.sampler):]
-	}
-}
-
-// drift is how far the sampler's log-probabilities lie from the trainer's.
-type drift struct {
-	mean, max, kl, k3         float64 // of |Δ log p|; estimates of KL(sampler ‖ trainer)
-	probMean, probMax, probSD float64 // of |Δ p|
-	pearson                   float64 // of the two probabilities
-}
-
-func driftOf(all []*sample) drift {
-	var d drift
-	n := 0.0
-	var sumA, sumB, sumAA, sumBB, sumAB, sumPP float64
-	for _, s := range all {
-		for i, old := range s.old {
-			diff := float64(s.sampler[i]) - float64(old)
-			a, b := math.Exp(float64(s.sampler[i])), math.Exp(float64(old))
-			n++
-			d.mean += math.Abs(diff)
-			d.max = max(d.max, math.Abs(diff))
-			d.kl += diff
-			d.k3 += math.Exp(-diff) + diff - 1
-			p := math.Abs(a - b)
-			d.probMean += p
-			sumPP += p * p
-			d.probMax = max(d.probMax, p)
-			sumA, sumB, sumAA, sumBB, sumAB = sumA+a, sumB+b, sumAA+a*a, sumBB+b*b, sumAB+a*b
-		}
-	}
-	if n == 0 {
-		return drift{}
-	}
-	for _, v := range []*float64{&d.mean, &d.kl, &d.k3, &d.probMean} {
-		*v /= n
-	}
-	d.probSD = math.Sqrt(max(0, sumPP/n-d.probMean*d.probMean) * n / max(1, n-1))
-	d.pearson = (sumAB - sumA*sumB/n) / math.Sqrt((sumAA-sumA*sumA/n)*(sumBB-sumB*sumB/n))
-	return d
-}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/coderl/cr/eval/agent"
 	"github.com/coderl/cr/recipes/examples"
+	"github.com/coderl/cr/recipes/preset"
 	"github.com/coderl/cr/runtime/chat"
 	"github.com/coderl/cr/sandbox"
 	"github.com/coderl/cr/sandbox/judge"
@@ -89,5 +90,48 @@ func TestTruncatedAnswers(t *testing.T) {
 	}
 	if got := learnable(group); len(got) != 1 || got[0] != group[2] {
 		t.Errorf("%d answers enter the loss", len(got))
+	}
+}
+
+// Figures by numpy for log-probabilities [-0.1, -1, -2.5] as drawn and
+// [-0.2, -0.9, -2.5] as trained: np.corrcoef, std with ddof=1.
+func TestDrift(t *testing.T) {
+	d := driftOf([]*sample{{sampler: []float32{-0.1, -1}, old: []float32{-0.2, -0.9}}, {sampler: []float32{-2.5}, old: []float32{-2.5}}})
+	near := func(name string, got, want float64) {
+		if diff := got - want; diff > 1e-6 || diff < -1e-6 {
+			t.Errorf("%s is %v, numpy has %v", name, got, want)
+		}
+	}
+	near("mean", d.mean, 0.06666666666666667)
+	near("max", d.max, 0.1)
+	near("kl", d.kl, 9.25185853854297e-18)
+	near("k3", d.k3, 0.00333611203720241)
+	near("mean of probabilities", d.probMean, 0.04159896117571149)
+	near("max of probabilities", d.probMax, 0.0861066649579777)
+	near("deviation of probabilities", d.probSD, 0.04312696401567987)
+	near("correlation", d.pearson, 0.9944032967973807)
+}
+
+// Step s practises the places from s·prompts on; what resampling draws beyond
+// them goes on from there, over the end of an epoch.
+func TestDraw(t *testing.T) {
+	r, err := preset.LoadRL("tiny-rl", []string{"rollout.prompts=4", "batch.mini=4", "train.epochs=3", "train.steps=0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewPlan(r, 10, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.PerEpoch != 2 || p.LeftOut != 2 || p.Schedule != 6 || p.Last != 6 {
+		t.Errorf("plan %+v", p)
+	}
+	for step := range 4 {
+		if got, want := p.draw(4*step, 4), p.order.Batch(step); !slices.Equal(got, want) {
+			t.Errorf("step %d practises %v, want %v", step, got, want)
+		}
+	}
+	if got, want := p.draw(6, 5), append(p.order.Batch(1)[2:], p.order.Batch(2)[:3]...); !slices.Equal(got, want) {
+		t.Errorf("places 6 to 10 are %v, want %v", got, want)
 	}
 }
