@@ -24,12 +24,14 @@ func shippedFile(name string) string {
 		return "bundled/problems.jsonl"
 	case "tiny-heldout":
 		return "bundled/tiny-heldout.jsonl.gz"
+	case "tiny-practice":
+		return "bundled/tiny-practice.jsonl.gz"
 	}
 	return ""
 }
 
 // ShippedNames lists the sets inside cr.
-func ShippedNames() []string { return []string{"bundled", "tiny-heldout", practiceName} }
+func ShippedNames() []string { return []string{"bundled", "tiny-heldout", "tiny-practice"} }
 
 // Shipped returns a set of problems that ships inside cr, by its name, in
 // LiveCodeBench's schema though no part of LiveCodeBench. "bundled": twenty
@@ -38,7 +40,7 @@ func ShippedNames() []string { return []string{"bundled", "tiny-heldout", practi
 // reinforced on.
 func Shipped(name string) (Set, error) {
 	path := shippedFile(name)
-	if path == "" && name != practiceName {
+	if path == "" {
 		return Set{}, fmt.Errorf("no set %q is shipped inside cr; there are %s", name, strings.Join(ShippedNames(), ", "))
 	}
 	s, err := readShipped(name, path)
@@ -54,7 +56,10 @@ func Bundled() (Set, error) { return Shipped("bundled") }
 // readShipped reads an embedded file; its digest is of the problems, not of how
 // they are compressed.
 func readShipped(name, path string) (Set, error) {
-	content, err := shippedLines(path)
+	content, err := fs.ReadFile(bundled, path)
+	if err == nil && strings.HasSuffix(path, ".gz") {
+		content, err = gunzip(content)
+	}
 	if err != nil {
 		return Set{}, err
 	}
@@ -74,18 +79,6 @@ func readShipped(name, path string) (Set, error) {
 	})
 	slices.SortFunc(s.Problems, func(a, b Problem) int { return strings.Compare(a.ID, b.ID) })
 	return s, err
-}
-
-// shippedLines reads an embedded file; without a path, they are made.
-func shippedLines(path string) ([]byte, error) {
-	if path == "" {
-		return practiceLines()
-	}
-	content, err := fs.ReadFile(bundled, path)
-	if err == nil && strings.HasSuffix(path, ".gz") {
-		return gunzip(content)
-	}
-	return content, err
 }
 
 func gunzip(content []byte) ([]byte, error) {
