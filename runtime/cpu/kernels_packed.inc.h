@@ -4,7 +4,10 @@
 // row has the bits that it has in generation. The backward pass computes a
 // page's weights anew from lse (Dao et al., "FlashAttention", 2022): with
 // p = exp(s − lse) and g = dy·v, dv += p·dy, ds = p·(g − Σ dy·out)·scale,
-// dq += ds·k, dk += ds·q, each a small matrix product in registers.
+// dq += ds·k, dk += ds·q, each a small matrix product in registers. A segment's
+// first row sees itself alone, so its weight is 1 whatever its score: its ds is 0
+// exactly, where the two sums over dim, taken in different orders, would leave
+// their rounding.
 
 enum { GRAD_ROWS = 32 }; // query rows that meet a page together
 
@@ -159,7 +162,8 @@ static void packed_attention_grad(const packed_grad *g, float *dk, float *dv, lo
                 score_all(slopes, g->dy, query_at, rows, values, dim, 1);
                 for (long i = 0; i < rows; i++)
                     slope(weights + i * PAGE, slopes + i * PAGE, visible((int32_t)(row + i - start), p),
-                          g->lse[(row + i) * heads + head], delta[(row + i - lo) * group + h], g->shape.scale);
+                          g->lse[(row + i) * heads + head], delta[(row + i - lo) * group + h],
+                          row + i == start ? 0 : g->shape.scale);
                 outer_all(g->dq, query_at, rows, slopes, PAGE, 1, g->k, key_at, count, dim);
                 outer_all(dk, grad_at, count, slopes, 1, PAGE, g->q, query_at, rows, dim);
                 outer_all(dv, grad_at, count, weights, 1, PAGE, g->dy, query_at, rows, dim);

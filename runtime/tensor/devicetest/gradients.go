@@ -118,11 +118,17 @@ type packedResult struct{ out, lse, dq, dk, dv []float32 }
 // runPacked computes the scene on the device; gradients begin as the inputs.
 func (h *trainer) runPacked(s packedScene) packedResult {
 	h.Helper()
+	return h.runPackedOnto(s, s.q, s.k, s.v)
+}
+
+// runPackedOnto computes the scene and adds the gradients to toQ, toK and toV.
+func (h *trainer) runPackedOnto(s packedScene, toQ, toK, toV []float32) packedResult {
+	h.Helper()
 	n, b := int(s.starts[len(s.starts)-1]), tensor.PackedBatch{Starts: slices.Clone(s.starts), Scale: s.scale}
 	query, key := []int{n, s.heads.Query, s.heads.Dim}, []int{n, s.heads.KV, s.heads.Dim}
 	q, k, v, dy := h.put(s.q, query...), h.put(s.k, key...), h.put(s.v, key...), h.put(s.dy, query...)
 	out, lse := h.new(tensor.F32, query...), h.new(tensor.F32, n, s.heads.Query)
-	dq, dk, dv := h.put(s.q, query...), h.put(s.k, key...), h.put(s.v, key...)
+	dq, dk, dv := h.put(toQ, query...), h.put(toK, key...), h.put(toV, key...)
 	h.d.PackedAttention(out, lse, q, k, v, b)
 	h.d.PackedAttentionGrad(dq, dk, dv, dy, out, lse, q, k, v, b)
 	clear(b.Starts) // the device has its own copy
@@ -173,6 +179,26 @@ func testPackedAttention(h *trainer) {
 		h.near(got.dq, want.dq, 4e-5, what+": dq")
 		h.near(got.dk, want.dk, 4e-5, what+": dk")
 		h.near(got.dv, want.dv, 4e-5, what+": dv")
+	}
+}
+
+// testPackedFirstRows looks at rows that see themselves alone: their weight is 1
+// whatever their score, so no gradient goes to their query, nor to the key of a
+// segment that has no other row.
+func testPackedFirstRows(h *trainer) {
+	for _, heads := range headLayouts {
+		starts := []int32{0, 1, 2, 3, 40, 41, 180}
+		s := h.newPackedScene(heads, starts...)
+		got := h.runPackedOnto(s, make([]float32, len(s.q)), make([]float32, len(s.k)), make([]float32, len(s.v)))
+		what := fmt.Sprintf("%+v, segments at %v: ", heads, starts)
+		query, key := heads.Query*heads.Dim, heads.KV*heads.Dim
+		for i, end := range starts[1:] {
+			lo := int(starts[i])
+			h.same(got.dq[lo*query:][:query], make([]float32, query), what+"dq")
+			if int(end) == lo+1 {
+				h.same(got.dk[lo*key:][:key], make([]float32, key), what+"dk")
+			}
+		}
 	}
 }
 

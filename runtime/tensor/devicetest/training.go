@@ -28,6 +28,7 @@ func RunTraining(t *testing.T, open func() tensor.TrainingDevice) {
 		{"RoPEGrad", testRoPEGrad},
 		{"PackedAttention", testPackedAttention},
 		{"PackedSegmentsAlone", testPackedSegmentsAlone},
+		{"PackedFirstRows", testPackedFirstRows},
 		{"LogProbs", testLogProbs},
 		{"LogProbsExtremes", testLogProbsExtremes},
 		{"SumSquares", testSumSquares},
