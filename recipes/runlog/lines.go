@@ -31,13 +31,13 @@ func appendString(b []byte, s string) []byte {
 }
 
 // openLines opens a file of lines for appending after the lines of steps up to
-// last.
-func openLines(path string, last int) (*lineFile, error) {
+// last, and counts those that are there.
+func openLines(path string, last int) (f *lineFile, there int, err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
-		return nil, fmt.Errorf("open the log: %w", err)
+		return nil, 0, fmt.Errorf("open the log: %w", err)
 	}
-	end, err := endOfSteps(file, last)
+	end, there, err := endOfSteps(file, last)
 	if err == nil {
 		err = file.Truncate(end)
 	}
@@ -45,34 +45,37 @@ func openLines(path string, last int) (*lineFile, error) {
 		_, err = file.Seek(end, io.SeekStart)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
+		return nil, 0, errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
 	}
-	return &lineFile{file}, nil
+	return &lineFile{file}, there, nil
 }
 
 // longestLine bounds a line of the log, which has a few hundred metrics.
 const longestLine = 1 << 20
 
-// endOfSteps is the offset behind the last whole line of a step up to last.
-func endOfSteps(r io.Reader, last int) (int64, error) {
-	var end int64
+// endOfSteps is the offset behind the last whole line of a step up to last, and
+// how many of the steps from 1 on have a line.
+func endOfSteps(r io.Reader, last int) (end int64, there int, err error) {
 	in := bufio.NewReaderSize(r, longestLine)
 	for number := 1; ; number++ {
 		line, err := in.ReadSlice('\n')
 		if errors.Is(err, io.EOF) {
-			return end, nil // what follows the last newline is torn
+			return end, there, nil // what follows the last newline is torn
 		}
 		if err != nil {
-			return 0, fmt.Errorf("line %d: %w", number, err)
+			return 0, 0, fmt.Errorf("line %d: %w", number, err)
 		}
 		var head struct {
 			Step *int `json:"step"`
 		}
 		if err := json.Unmarshal(line, &head); err != nil || head.Step == nil {
-			return 0, fmt.Errorf("line %d is not a step of a run", number)
+			return 0, 0, fmt.Errorf("line %d is not a step of a run", number)
 		}
 		if *head.Step > last {
-			return end, nil
+			return end, there, nil
+		}
+		if *head.Step > 0 {
+			there++
 		}
 		end += int64(len(line))
 	}

@@ -22,24 +22,39 @@ type Log struct {
 	metrics *lineFile
 	timing  *lineFile
 	events  *eventFile
+	// missing is how many steps the metrics should have and do not.
+	missing, last int
 }
 
 // Open begins the log of a run in dir, or goes on after step last: what was
 // logged for later steps, by a process that died before its next checkpoint, is
 // cut off. Console lines go to console.
 func Open(dir string, last int, console io.Writer) (*Log, error) {
-	l := &Log{console: console}
+	l := &Log{console: console, last: last}
+	var there int
 	var err error
-	if l.metrics, err = openLines(filepath.Join(dir, MetricsFile), last); err != nil {
+	if l.metrics, there, err = openLines(filepath.Join(dir, MetricsFile), last); err != nil {
 		return nil, err
 	}
-	if l.timing, err = openLines(filepath.Join(dir, TimingFile), last); err != nil {
+	l.missing = max(0, last-there)
+	if l.timing, _, err = openLines(filepath.Join(dir, TimingFile), last); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	if l.events, err = createEvents(filepath.Join(dir, TensorBoardDir), last, time.Now()); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
+}
+
+// Gap says which steps, done before the log was opened, the metrics do not have:
+// lines that somebody took away, for a process leaves them before its checkpoint.
+// "" for none.
+func (l *Log) Gap() string {
+	if l.missing == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s lacks %d of the %d steps before: they stay out of it and of the figures; what is trained does not depend on it",
+		l.metrics.file.Name(), l.missing, l.last)
 }
 
 // Step logs one step everywhere. Metrics stand in the order given.

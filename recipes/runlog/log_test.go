@@ -3,6 +3,8 @@ package runlog
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -81,6 +83,32 @@ func TestResumedLogIsTheSame(t *testing.T) {
 	}
 	if text := string(read(t, filepath.Join(whole, MetricsFile))); strings.Contains(text, "time") || strings.Count(text, "\n") != 5 {
 		t.Errorf("metrics:\n%s", text)
+	}
+}
+
+// Lines that were taken away are missed, wherever they stood.
+func TestGap(t *testing.T) {
+	for keep, want := range map[string]string{
+		"01234": "", "0123": "lacks 1 of the 4 steps", "": "lacks 4 of the 4 steps", "12456": "lacks 1 of the 4 steps", "123456": "",
+	} {
+		dir := t.TempDir()
+		var lines strings.Builder
+		for _, step := range keep {
+			fmt.Fprintf(&lines, "{\"step\": %c}\n", step)
+		}
+		if err := os.WriteFile(filepath.Join(dir, MetricsFile), []byte(lines.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		l, err := Open(dir, 4, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gap := l.Gap(); want == "" && gap != "" || !strings.Contains(gap, want) {
+			t.Errorf("with steps %q it says %q, want %q", keep, gap, want)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -62,6 +62,9 @@ func (r *runner) open(ctx context.Context) error {
 	if r.log, err = runlog.Open(r.folder.Path(), r.state.logged(), r.config.Console); err != nil {
 		return err
 	}
+	if gap := r.log.Gap(); gap != "" {
+		r.config.note("%s", gap)
+	}
 	r.trainer, err = r.config.Open(ctx, from)
 	return err
 }
