@@ -246,9 +246,14 @@ func (j *trainJob) train(ctx context.Context, c *console) error {
 	if err := j.fits(); err != nil {
 		return err
 	}
+	// A checkpoint has all weights that are trained, and no others.
+	base, err := train.Identify(ctx, j.folder, j.options(), j.recipe.Model.LoRA.Rank > 0)
+	if err != nil {
+		return err
+	}
 	bar := newTrainProgress(c)
 	result, err := sft.Run(ctx, sft.Config{
-		Recipe: j.recipe, Version: version, Threads: j.threads(), Steps: j.flags.Steps, Resume: j.flags.Resume,
+		Recipe: j.recipe, Version: version, Threads: j.threads(), Steps: j.flags.Steps, Resume: j.flags.Resume, Base: base,
 		Train: j.training.Examples, Validation: j.validation.Examples, Open: j.open,
 		Console: bar, Progress: bar.show, Note: bar.note,
 	})

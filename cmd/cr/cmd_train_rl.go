@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/coderl/cr/recipes/checkpoint"
 	"github.com/coderl/cr/recipes/preset"
 	"github.com/coderl/cr/recipes/verl"
 )
@@ -115,9 +114,9 @@ func (t *trainRLCmd) onVerl(ctx context.Context, c *console, r preset.RL) error 
 
 // recipe is the recipe with all flags and settings; --set comes last, and wins.
 func (t *trainRLCmd) recipe() (preset.RL, error) {
-	name := t.Recipe
-	if name == "" {
-		name = filepath.Join(t.Out, checkpoint.RecipeFile)
+	name, err := recipeName(t.Recipe, t.Out)
+	if err != nil {
+		return preset.RL{}, err
 	}
 	r, err := preset.LoadRL(name, nil)
 	if errors.Is(err, preset.ErrKind) {

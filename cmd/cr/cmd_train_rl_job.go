@@ -203,6 +203,12 @@ func (j *rlJob) train(ctx context.Context, c *console) error {
 	if err := memory.Fits(free); err != nil {
 		return err
 	}
+	// A checkpoint has all weights that are trained; not those of a reference.
+	r := j.recipe
+	base, err := train.Identify(ctx, j.folder, j.options(), r.Model.LoRA.Rank > 0 || r.GRPO.KLCoef != 0)
+	if err != nil {
+		return err
+	}
 	executor, err := j.flags.open(ctx, c)
 	if err != nil {
 		return err
@@ -210,7 +216,7 @@ func (j *rlJob) train(ctx context.Context, c *console) error {
 	defer executor.Close()
 	bar := newTrainProgress(c)
 	result, err := grpo.Run(ctx, grpo.Config{
-		Recipe: j.recipe, Version: version, Threads: j.threads(), Steps: j.flags.Steps, Resume: j.flags.Resume,
+		Recipe: j.recipe, Version: version, Threads: j.threads(), Steps: j.flags.Steps, Resume: j.flags.Resume, Base: base,
 		Train: j.training, Validation: j.validation, Open: j.open, Reference: j.openReference, Executor: executor,
 		Concurrency: cmp.Or(j.flags.Concurrency, answersAtOnce(j.recipe)), Judges: judgesFor(executor), CacheBytes: j.cacheBytes(free - memory.Total()),
 		Console: bar, Progress: func(p grpo.Progress) { bar.at(p.Step, p.Last, p.Share, rlFigures(p)) }, Note: bar.note,

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/coderl/cr/recipes/preset"
-	"github.com/coderl/cr/recipes/sft"
 )
 
 type trainSFTCmd struct {
@@ -91,9 +89,9 @@ func printRecipe(c *console, recipe preset.SFT) error {
 
 // recipe is the recipe with all flags and settings.
 func (t *trainSFTCmd) recipe() (preset.SFT, error) {
-	name := t.Recipe
-	if name == "" {
-		name = filepath.Join(t.Out, sft.RecipeFile)
+	name, err := recipeName(t.Recipe, t.Out)
+	if err != nil {
+		return preset.SFT{}, err
 	}
 	r, err := preset.LoadSFT(name, nil)
 	if errors.Is(err, preset.ErrKind) {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/coderl/cr/internal/atomicfile"
+	"github.com/coderl/cr/runtime/train"
 )
 
 // The files of a run folder that say what run it is.
@@ -37,6 +38,8 @@ type Manifest struct {
 	Threads    int    `json:"threads"`
 	Train      DataID `json:"train"`
 	Validation DataID `json:"validation"`
+	// Base is the model that the run began from.
+	Base train.Identity `json:"base"`
 }
 
 // DataID tells data sets apart by what is trained of them.
@@ -113,10 +116,13 @@ func (f *Folder) settleNew(now Manifest, recipe []byte) error {
 	)
 }
 
-// SameEnd names what of a run's data or length keeps it from going on to the
-// same end: other examples, or steps up to last beyond a schedule whose rate is
-// not constant.
+// SameEnd names what of a run's model, data or length keeps it from going on to
+// the same end: another content of the base, other examples, or steps up to last
+// beyond a schedule whose rate is not constant.
 func (m Manifest) SameEnd(now Manifest, last int, constant bool) error {
+	if what := m.Base.Differs(now.Base); what != "" {
+		return fmt.Errorf("the model %s has not the %s now that it began from", now.Base.Path, what)
+	}
 	for _, set := range []struct {
 		key      string
 		old, now DataID

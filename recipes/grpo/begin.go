@@ -87,6 +87,9 @@ func (r *runner) open(ctx context.Context) error {
 	if r.log, err = runlog.Open(r.folder.Path(), r.state.logged(), r.config.Console); err != nil {
 		return err
 	}
+	if gap := r.log.Gap(); gap != "" {
+		r.config.note("%s", gap)
+	}
 	return r.openModels(ctx, from)
 }
 
@@ -95,7 +98,7 @@ func (r *runner) settle() (int, error) {
 	c := r.config
 	now := checkpoint.Manifest{
 		Version: c.Version, Schedule: r.plan.Schedule, Threads: c.Threads,
-		Train: identify(c.Train), Validation: identify(c.Validation),
+		Train: identify(c.Train), Validation: identify(c.Validation), Base: c.Base,
 	}
 	recipe, err := preset.YAML(c.Recipe)
 	if err != nil {

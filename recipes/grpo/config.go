@@ -23,6 +23,10 @@ type Config struct {
 	Steps  int
 	Resume bool // go on with the run in the recipe's folder, if there is one
 
+	// Base identifies the model that the recipe begins from; its weights where
+	// more than the first checkpoint depends on them.
+	Base train.Identity
+
 	Train      datasets.Set // as [Fit] leaves it
 	Validation datasets.Set // may be empty
 

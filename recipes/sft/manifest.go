@@ -18,7 +18,7 @@ func identify(all []examples.Example) checkpoint.DataID {
 func settle(folder *checkpoint.Folder, c Config, p Plan) (schedule int, err error) {
 	now := checkpoint.Manifest{
 		Version: c.Version, Schedule: p.Schedule, Threads: c.Threads,
-		Train: identify(c.Train), Validation: identify(c.Validation),
+		Train: identify(c.Train), Validation: identify(c.Validation), Base: c.Base,
 	}
 	recipe, err := preset.YAML(c.Recipe)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/coderl/cr/recipes/examples"
 	"github.com/coderl/cr/recipes/preset"
 	"github.com/coderl/cr/runtime/model"
+	"github.com/coderl/cr/runtime/train"
 )
 
 // testConfig is a run of nine steps as golden.py has it; opened sees the model
@@ -250,6 +251,8 @@ func TestSkippedStep(t *testing.T) {
 func TestRefusedToGoOn(t *testing.T) {
 	_, data := readGolden(t)
 	c := testConfig(t, data, nil)
+	files := map[string]string{"config.json": "1", "tokenizer.json": "2"}
+	c.Base = train.Identity{Path: "base", Weights: "a", Files: files}
 	c.Steps = 3
 	if _, err := Run(t.Context(), c); err != nil {
 		t.Fatal(err)
@@ -259,6 +262,15 @@ func TestRefusedToGoOn(t *testing.T) {
 	}
 	c.Resume, c.Steps = true, 0
 	for name, change := range map[string]func(*Config){
+		"the model base has not the weights now that it began from": func(c *Config) {
+			c.Base.Weights = "b"
+		},
+		"the model base has not the tokenizer.json now": func(c *Config) {
+			c.Base.Files = map[string]string{"config.json": "1", "tokenizer.json": "3"}
+		},
+		"the model base has not the chat_template.jinja now": func(c *Config) {
+			c.Base.Files = map[string]string{"config.json": "1", "tokenizer.json": "2", "chat_template.jinja": "3"}
+		},
 		"optim.lr was 0.05, now 0.5":                        func(c *Config) { c.Recipe.Optim.LR = 0.5 },
 		"batch.size was 8, now 4":                           func(c *Config) { c.Recipe.Batch.Size = 4 },
 		"data.train gave 24 other examples, now 23":         func(c *Config) { c.Train = data[:23] },
@@ -272,7 +284,7 @@ func TestRefusedToGoOn(t *testing.T) {
 			t.Errorf("error %v, want %q", err, name)
 		}
 	}
-	c.Recipe.Train.Keep, c.Recipe.Train.SaveEvery = 1, 1
+	c.Recipe.Train.Keep, c.Recipe.Train.SaveEvery, c.Base.Path = 1, 1, "moved"
 	if _, err := Run(t.Context(), c); err != nil {
 		t.Errorf("what may change is refused: %v", err)
 	}

@@ -39,6 +39,10 @@ type Config struct {
 	Steps  int
 	Resume bool // go on with the run in the recipe's folder, if there is one
 
+	// Base identifies the model that the recipe begins from; its weights where
+	// more than the first checkpoint depends on them.
+	Base train.Identity
+
 	Train      []examples.Example
 	Validation []examples.Example // may be empty
 
@@ -80,9 +84,6 @@ var (
 	ErrInterrupted    = checkpoint.ErrInterrupted
 	ErrTooFew         = examples.ErrTooFew
 )
-
-// RecipeFile is [checkpoint.RecipeFile].
-const RecipeFile = checkpoint.RecipeFile
 
 // Run trains until the last step, the early stop, or the end of the context.
 func Run(ctx context.Context, c Config) (result Result, err error) {

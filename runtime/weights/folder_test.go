@@ -2,6 +2,7 @@ package weights
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -132,6 +133,44 @@ func TestFingerprintFollowsNamesAndValues(t *testing.T) {
 			t.Errorf("%s has the fingerprint of %s", name, other)
 		}
 		seen[digest] = name
+	}
+}
+
+// One changed value changes the digest, wherever it lies: a fingerprint would not
+// see most.
+func TestDigestSeesEveryValue(t *testing.T) {
+	dir := configFolder(t, minimal, "")
+	writeShard(t, dir, singleFile, filled(embeddings, 1), filled(outputHead, 2), filled("w", 3))
+	digest := func() string {
+		d, err := open(t, dir).Digest(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	before := digest()
+	if again := digest(); again != before {
+		t.Errorf("two digests, %s and %s", before, again)
+	}
+	path := filepath.Join(dir, singleFile)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fromEnd := range []int{1, len(content) / 8, len(content) / 4} {
+		changed := slices.Clone(content)
+		changed[len(content)-fromEnd] ^= 1
+		if err := os.WriteFile(path, changed, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if digest() == before {
+			t.Errorf("the bit %d bytes before the end changes nothing", fromEnd)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := open(t, dir).Digest(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
 	}
 }
 
