@@ -171,6 +171,9 @@ func decodeList(n ast.Node, v reflect.Value, f reflect.StructField, key string) 
 }
 
 func decodeScalar(n ast.Node, v reflect.Value, f reflect.StructField, key string) error {
+	if v.Kind() != reflect.String && octal(n) {
+		return at(n, fmt.Errorf("%s is %s: write it without leading zeros", key, n.GetToken().Value))
+	}
 	fits := false
 	switch v.Kind() {
 	case reflect.String:
@@ -192,6 +195,17 @@ func decodeScalar(n ast.Node, v reflect.Value, f reflect.StructField, key string
 		return wrongValue(n, f, key)
 	}
 	return nil
+}
+
+// octal tells a number with leading zeros, which YAML 1.1 takes for an octal one,
+// as the scanner does, and YAML 1.2 for a decimal.
+func octal(n ast.Node) bool {
+	node, ok := n.(*ast.IntegerNode)
+	if !ok {
+		return false
+	}
+	digits := strings.TrimLeft(node.GetToken().Value, "+-")
+	return len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9' || strings.HasPrefix(digits, "0_")
 }
 
 // setText takes any scalar as the text it is written as, so that a folder named

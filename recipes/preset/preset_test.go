@@ -110,6 +110,12 @@ func TestSettings(t *testing.T) {
 		"train.steps=1.5":             "want whole number",
 		"train.steps=-1":              "want whole number, at least 0",
 		"train.steps=99999999999":     "at most 1000000000",
+		"train.steps=010":             "train.steps is 010: write it without leading zeros",
+		"optim.clip=-010":             "without leading zeros",
+		"optim.betas=[0_1, 0.9]":      "without leading zeros",
+		"train.steps=0":               "",
+		"optim.clip=0.5":              "",
+		"train.out=010":               "",
 		"seed=-1":                     "want whole number",
 		"data.over_long=cut":          "data.over_long is cut: want one of error, drop, truncate",
 		"data.shuffle=1":              "want true or false",
@@ -135,6 +141,7 @@ func TestUserFiles(t *testing.T) {
 		"kind: sft\noptim:\n  lrr: 1\n":            "line 3: no key optim.lrr: did you mean optim.lr?",
 		"kind: sft\noptim:\n  lr: x\n":             "line 3: optim.lr is x: want number",
 		"kind: sft\nseed: 1\nseed: 2\n":            "line 3: ",
+		"kind: sft\nseed: 010\n":                   "line 2: seed is 010: write it without leading zeros",
 		"kind: sft\noptim: 3\n":                    "line 2: want keys of optim, lr, betas",
 		"kind: rl\n":                               "of kind rl, not sft",
 		"seed: 1\n":                                "no key kind: write kind: sft",
@@ -176,7 +183,8 @@ func TestSettingsNameNoLine(t *testing.T) {
 // What no run could begin with is refused before a run folder is made.
 func TestCheck(t *testing.T) {
 	for setting, want := range map[string]string{
-		"model.lora.targets=[]":       "model.lora.targets is empty",
+		"model.lora.targets=[]":                       "model.lora.targets is empty",
+		"model.lora.targets=[q_proj, v_proj, q_proj]": "model.lora.targets names q_proj twice",
 		"train.out=":                  "train.out is empty",
 		"data.train=":                 "data.train is empty",
 		"model.path=":                 "model.path is empty",

@@ -146,8 +146,6 @@ func (r RL) Check() error {
 		return fmt.Errorf("model.new: reinforcement begins from a trained model; name it in model.path")
 	case r.Model.Path == "":
 		return fmt.Errorf("model.path is empty: name the model to begin from")
-	case r.Model.LoRA.Rank > 0 && len(r.Model.LoRA.Targets) == 0:
-		return fmt.Errorf("model.lora.targets is empty: name the matrices that get an adapter, or set model.lora.rank=0")
 	case r.Train.Out == "":
 		return fmt.Errorf("train.out is empty: name the run folder")
 	case r.Data.Train == "":
@@ -159,5 +157,5 @@ func (r RL) Check() error {
 	case r.Validate.Every > 0 && r.Data.Validation == "":
 		return fmt.Errorf("validate.every %d needs data.validation", r.Validate.Every)
 	}
-	return nil
+	return r.Model.LoRA.check()
 }

@@ -1,6 +1,9 @@
 package preset
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // SFT is a recipe of supervised fine-tuning. Every default is what verl's
 // trainer takes when nothing is set.
@@ -123,8 +126,6 @@ func (r SFT) Check() error {
 		return fmt.Errorf("model.path and model.new are both set: keep one")
 	case r.Model.New != nil && r.Model.LoRA.Rank > 0:
 		return fmt.Errorf("model.lora.rank %d: adapters need a trained model, not model.new", r.Model.LoRA.Rank)
-	case r.Model.LoRA.Rank > 0 && len(r.Model.LoRA.Targets) == 0:
-		return fmt.Errorf("model.lora.targets is empty: name the matrices that get an adapter, or set model.lora.rank=0")
 	case r.Train.Out == "":
 		return fmt.Errorf("train.out is empty: name the run folder")
 	case r.Data.Train == "":
@@ -134,6 +135,18 @@ func (r SFT) Check() error {
 	}
 	if r.Model.New != nil {
 		return r.Model.New.check()
+	}
+	return r.Model.LoRA.check()
+}
+
+func (l LoRA) check() error {
+	if l.Rank > 0 && len(l.Targets) == 0 {
+		return fmt.Errorf("model.lora.targets is empty: name the matrices that get an adapter, or set model.lora.rank=0")
+	}
+	for i, target := range l.Targets {
+		if slices.Contains(l.Targets[:i], target) {
+			return fmt.Errorf("model.lora.targets names %s twice", target)
+		}
 	}
 	return nil
 }

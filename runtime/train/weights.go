@@ -26,7 +26,10 @@ func (l *LoRA) check() error {
 	case len(l.Targets) == 0:
 		return fmt.Errorf("LoRA: no targets: choose some of %s", strings.Join(projections[:], ", "))
 	}
-	for _, target := range l.Targets {
+	for i, target := range l.Targets {
+		if slices.Contains(l.Targets[:i], target) {
+			return fmt.Errorf("LoRA: target %q stands there twice", target)
+		}
 		if !slices.Contains(projections[:], target) {
 			return fmt.Errorf("LoRA: target %q: choose some of %s", target, strings.Join(projections[:], ", "))
 		}
