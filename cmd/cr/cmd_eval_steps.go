@@ -262,7 +262,9 @@ func (s *series) evaluate(ctx context.Context, c *console, b bench, step int, pa
 	ended := exists(s.folder(step), "results.json")
 	if model == "" {
 		pace.left--
-		if !ended {
+		if ended {
+			c.note("step %d: no model there now; its evaluation in %s counts", step, s.folder(step))
+		} else {
 			c.note("step %d: the checkpoint is there no more; left out", step)
 		}
 		return ended, nil
