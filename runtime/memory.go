@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	goruntime "runtime"
 	"strings"
 
 	"github.com/coderl/cr/runtime/model"
@@ -47,15 +48,31 @@ func FreeMemory() int64 {
 	return free
 }
 
-func memAvailable() int64 {
-	f, err := os.Open("/proc/meminfo")
+// ProcessMemory is the most memory, in bytes, that this process has held so far,
+// as the kernel counts it; where that does not tell, what the Go runtime has taken
+// of it.
+func ProcessMemory() int64 {
+	if most := readKiB("/proc/self/status", "VmHWM:"); most > 0 {
+		return most
+	}
+	var m goruntime.MemStats
+	goruntime.ReadMemStats(&m)
+	return int64(m.Sys)
+}
+
+func memAvailable() int64 { return readKiB("/proc/meminfo", "MemAvailable:") }
+
+// readKiB reads the bytes of a line "NAME: N kB" in a file of the kernel; 0 if
+// there is none.
+func readKiB(path, name string) int64 {
+	f, err := os.Open(path)
 	if err != nil {
 		return 0
 	}
 	defer func() { _ = f.Close() }()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		var kib int64
-		if rest, ok := strings.CutPrefix(lines.Text(), "MemAvailable:"); ok {
+		if rest, ok := strings.CutPrefix(lines.Text(), name); ok {
 			if _, err := fmt.Sscan(rest, &kib); err == nil {
 				return kib << 10
 			}

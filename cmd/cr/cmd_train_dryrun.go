@@ -36,7 +36,7 @@ func (j *trainJob) dryRun(c *console) error {
 	if err != nil {
 		return err
 	}
-	memory, err := train.PlanMemory(j.config, j.options(), j.stored, j.plan.MicroTokens)
+	memory, err := j.memory()
 	if err != nil {
 		return err
 	}
@@ -56,9 +56,15 @@ func (j *trainJob) dryRun(c *console) error {
 	return memory.Fits(f.MemoryFree)
 }
 
+// memory is what training takes, and what the process holds before it.
+func (j *trainJob) memory() (train.Memory, error) {
+	m, err := train.PlanMemory(j.config, j.options(), j.stored, j.plan.MicroTokens)
+	return m.WithProcess(runtime.ProcessMemory()), err
+}
+
 // fits refuses a run that the memory would not hold, before it starts.
 func (j *trainJob) fits() error {
-	memory, err := train.PlanMemory(j.config, j.options(), j.stored, j.plan.MicroTokens)
+	memory, err := j.memory()
 	if err != nil {
 		return err
 	}
@@ -101,10 +107,10 @@ func (f forecast) describe(w io.Writer) error {
 	m := f.Memory
 	_, err := fmt.Fprintf(w, `model   %d parameters, %d of them trained
 steps   %d (%d an epoch; %d of %d examples left out of each), %d tokens, up to %d at once
-memory  %s: weights %s, gradients %s, moments %s, activations %s, logits %s; %s are free
+memory  %s: weights %s, gradients %s, moments %s, activations %s, logits %s, the process itself %s; %s are free
 time    about %s, at the %.0f GFLOP/s of this machine's matrix products now
 `, f.Parameters, f.Trained, f.Steps, f.StepsPerEpoch, f.LeftOut, f.Examples, f.Tokens, f.MicroTokens,
-		humanBytes(f.MemoryTotal), humanBytes(m.Weights), humanBytes(m.Gradients), humanBytes(m.Moments), humanBytes(m.Activations), humanBytes(m.Logits), humanBytes(f.MemoryFree),
+		humanBytes(f.MemoryTotal), humanBytes(m.Weights), humanBytes(m.Gradients), humanBytes(m.Moments), humanBytes(m.Activations), humanBytes(m.Logits), humanBytes(m.Process), humanBytes(f.MemoryFree),
 		time.Duration(f.Seconds*float64(time.Second)).Round(time.Second), f.FLOPsPerSecond/1e9)
 	return err
 }

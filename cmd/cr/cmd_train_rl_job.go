@@ -184,9 +184,11 @@ func (j *rlJob) cacheBytes(free int64) int64 {
 // answersAtOnce is how many conversations run at once when no flag says so.
 func answersAtOnce(r preset.RL) int { return min(64, r.Rollout.Prompts*r.Rollout.Group) }
 
-// memory is what training takes: the policy's, and a frozen reference.
+// memory is what training takes: the policy's, and a frozen reference; and what
+// the process holds before it.
 func (j *rlJob) memory() (train.Memory, error) {
 	m, err := train.PlanMemory(j.config, j.options(), j.stored, j.microTokens())
+	m = m.WithProcess(runtime.ProcessMemory())
 	if err == nil && j.recipe.GRPO.KLCoef != 0 && j.recipe.Model.LoRA.Rank == 0 {
 		m.Weights += j.stored
 	}
@@ -218,7 +220,7 @@ func (j *rlJob) train(ctx context.Context, c *console) error {
 	result, err := grpo.Run(ctx, grpo.Config{
 		Recipe: j.recipe, Version: version, Threads: j.threads(), Steps: j.flags.Steps, Resume: j.flags.Resume, Base: base,
 		Train: j.training, Validation: j.validation, Open: j.open, Reference: j.openReference, Executor: executor,
-		Concurrency: cmp.Or(j.flags.Concurrency, answersAtOnce(j.recipe)), Judges: judgesFor(executor), CacheBytes: j.cacheBytes(free - memory.Total()),
+		Concurrency: cmp.Or(j.flags.Concurrency, answersAtOnce(j.recipe)), Judges: judgesFor(executor), CacheBytes: j.cacheBytes(free - memory.More()),
 		Console: bar, Progress: func(p grpo.Progress) { bar.at(p.Step, p.Last, p.Share, rlFigures(p)) }, Note: bar.note,
 	})
 	bar.end()
@@ -292,7 +294,7 @@ func (j *rlJob) dryRun(c *console) error {
 		Trained: memory.Parameters, Problems: len(j.training.Problems), Dropped: j.left, Validation: len(j.validation.Problems),
 		Steps: j.plan.Last, StepsInEpoch: j.plan.PerEpoch, Answers: answers, Updates: r.Batch.Epochs * (r.Rollout.Prompts / r.Batch.Mini),
 		MostTokens: answers * r.Rollout.MaxResponse, MicroTokens: j.microTokens(),
-		Memory: memory, MemoryTotal: memory.Total(), Cache: j.cacheBytes(free - memory.Total()), MemoryFree: free,
+		Memory: memory, MemoryTotal: memory.Total(), Cache: j.cacheBytes(free - memory.More()), MemoryFree: free,
 	}
 	if err := c.result(f, f.describe); err != nil {
 		return err
@@ -305,8 +307,8 @@ func (f rlForecast) describe(w io.Writer) error {
 	_, err := fmt.Fprintf(w, `model   %d parameters are trained
 data    %d problems (%d too long), %d for validation
 steps   %d (%d an epoch), each %d answers of up to %d tokens in all, %d updates of up to %d tokens at once
-memory  %s: weights %s, gradients %s, moments %s, activations %s, logits %s; the sampler's cache %s; %s are free
+memory  %s: weights %s, gradients %s, moments %s, activations %s, logits %s, the process itself %s; the sampler's cache %s; %s are free
 `, f.Trained, f.Problems, f.Dropped, f.Validation, f.Steps, f.StepsInEpoch, f.Answers, f.MostTokens, f.Updates, f.MicroTokens,
-		humanBytes(f.MemoryTotal), humanBytes(m.Weights), humanBytes(m.Gradients), humanBytes(m.Moments), humanBytes(m.Activations), humanBytes(m.Logits), humanBytes(f.Cache), humanBytes(f.MemoryFree))
+		humanBytes(f.MemoryTotal), humanBytes(m.Weights), humanBytes(m.Gradients), humanBytes(m.Moments), humanBytes(m.Activations), humanBytes(m.Logits), humanBytes(m.Process), humanBytes(f.Cache), humanBytes(f.MemoryFree))
 	return err
 }

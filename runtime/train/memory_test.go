@@ -46,10 +46,12 @@ func TestMemoryPlan(t *testing.T) {
 		if peak > planned*17/16 || peak < planned*6/10 {
 			t.Errorf("%+v: %d bytes planned, the peak was %d", o, planned, peak)
 		}
-		if err := plan.Fits(plan.Total()); err != nil {
+		const held = 5 << 20
+		plan = plan.WithProcess(held)
+		if err := plan.Fits(plan.Total() - held); err != nil {
 			t.Error(err)
 		}
-		if err := plan.Fits(plan.Total() - 1); !errors.Is(err, ErrMemory) {
+		if err := plan.Fits(plan.Total() - held - 1); !errors.Is(err, ErrMemory) {
 			t.Errorf("a run that does not fit: %v", err)
 		}
 	}
