@@ -253,7 +253,7 @@ func (j *trainJob) train(ctx context.Context, c *console) error {
 	}
 	bar := newTrainProgress(c)
 	result, err := sft.Run(ctx, sft.Config{
-		Recipe: j.recipe, Version: version, Threads: j.threads(), Steps: j.flags.Steps, Resume: j.flags.Resume, Base: base,
+		Recipe: j.recipe, Version: version, Threads: j.threads(), Steps: j.flags.Steps, Resume: j.flags.Resume, Base: checkpoint.Base(base),
 		Train: j.training.Examples, Validation: j.validation.Examples, Open: j.open,
 		Console: bar, Progress: bar.show, Note: bar.note,
 	})

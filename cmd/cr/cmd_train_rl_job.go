@@ -18,6 +18,7 @@ import (
 
 	"github.com/coderl/cr/datasets"
 	"github.com/coderl/cr/datasets/rl"
+	"github.com/coderl/cr/recipes/checkpoint"
 	"github.com/coderl/cr/recipes/examples"
 	"github.com/coderl/cr/recipes/grpo"
 	"github.com/coderl/cr/recipes/preset"
@@ -218,7 +219,7 @@ func (j *rlJob) train(ctx context.Context, c *console) error {
 	defer executor.Close()
 	bar := newTrainProgress(c)
 	result, err := grpo.Run(ctx, grpo.Config{
-		Recipe: j.recipe, Version: version, Threads: j.threads(), Steps: j.flags.Steps, Resume: j.flags.Resume, Base: base,
+		Recipe: j.recipe, Version: version, Threads: j.threads(), Steps: j.flags.Steps, Resume: j.flags.Resume, Base: checkpoint.Base(base),
 		Train: j.training, Validation: j.validation, Open: j.open, Reference: j.openReference, Executor: executor,
 		Concurrency: cmp.Or(j.flags.Concurrency, answersAtOnce(j.recipe)), Judges: judgesFor(executor), CacheBytes: j.cacheBytes(free - memory.More()),
 		Console: bar, Progress: func(p grpo.Progress) { bar.at(p.Step, p.Last, p.Share, rlFigures(p)) }, Note: bar.note,

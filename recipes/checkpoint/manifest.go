@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 
 	"github.com/coderl/cr/internal/atomicfile"
-	"github.com/coderl/cr/runtime/train"
 )
 
 // The files of a run folder that say what run it is.
@@ -39,7 +38,7 @@ type Manifest struct {
 	Train      DataID `json:"train"`
 	Validation DataID `json:"validation"`
 	// Base is the model that the run began from.
-	Base train.Identity `json:"base"`
+	Base Base `json:"base"`
 }
 
 // DataID tells data sets apart by what is trained of them.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/coderl/cr/datasets"
+	"github.com/coderl/cr/recipes/checkpoint"
 	"github.com/coderl/cr/recipes/preset"
 	"github.com/coderl/cr/runtime/train"
 	"github.com/coderl/cr/sandbox"
@@ -25,7 +26,7 @@ type Config struct {
 
 	// Base identifies the model that the recipe begins from; its weights where
 	// more than the first checkpoint depends on them.
-	Base train.Identity
+	Base checkpoint.Base
 
 	Train      datasets.Set // as [Fit] leaves it
 	Validation datasets.Set // may be empty

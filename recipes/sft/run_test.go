@@ -18,7 +18,6 @@ import (
 	"github.com/coderl/cr/recipes/examples"
 	"github.com/coderl/cr/recipes/preset"
 	"github.com/coderl/cr/runtime/model"
-	"github.com/coderl/cr/runtime/train"
 )
 
 // testConfig is a run of nine steps as golden.py has it; opened sees the model
@@ -252,7 +251,7 @@ func TestRefusedToGoOn(t *testing.T) {
 	_, data := readGolden(t)
 	c := testConfig(t, data, nil)
 	files := map[string]string{"config.json": "1", "tokenizer.json": "2"}
-	c.Base = train.Identity{Path: "base", Weights: "a", Files: files}
+	c.Base = checkpoint.Base{Path: "base", Weights: "a", Files: files}
 	c.Steps = 3
 	if _, err := Run(t.Context(), c); err != nil {
 		t.Fatal(err)

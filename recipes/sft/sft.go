@@ -41,7 +41,7 @@ type Config struct {
 
 	// Base identifies the model that the recipe begins from; its weights where
 	// more than the first checkpoint depends on them.
-	Base train.Identity
+	Base checkpoint.Base
 
 	Train      []examples.Example
 	Validation []examples.Example // may be empty

@@ -4,19 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/coderl/cr/runtime/weights"
 )
 
 // Identity tells the models that runs begin from apart.
 type Identity struct {
-	Path string `json:"path"` // for the reader: a model may be moved
+	Path string // for the reader: a model may be moved
 	// Weights is a digest of all values; "" where nothing is to depend on them.
-	Weights string `json:"weights,omitempty"`
+	Weights string
 	// Files are digests of the configuration, tokenizer and template, by name.
-	Files map[string]string `json:"files,omitempty"`
+	Files map[string]string
 }
 
 // Identify identifies a model that is to be opened with options o. Its values are
@@ -52,23 +50,4 @@ func identify(ctx context.Context, path string, o Options, withWeights bool) (id
 	}
 	id.Weights, err = c.Digest(ctx)
 	return id, err
-}
-
-// Differs names what of a model is another than in now: "weights", or a file's
-// name; "" for nothing. What one of them does not know is not compared.
-func (id Identity) Differs(now Identity) string {
-	if id.Files == nil || now.Files == nil {
-		return ""
-	}
-	if id.Weights != now.Weights {
-		return "weights"
-	}
-	for _, files := range []map[string]string{id.Files, now.Files} {
-		for _, name := range slices.Sorted(maps.Keys(files)) {
-			if id.Files[name] != now.Files[name] {
-				return name
-			}
-		}
-	}
-	return ""
 }
