@@ -20,6 +20,7 @@ type round struct {
 	groups   int       // sampled in all
 	worth    []float64 // rewards of all answers that were sampled
 	problems int       // drawn
+	means    tally     // of the groups' rewards, replaced groups included
 }
 
 // practise samples a step's answers. With grpo.uniform resample, groups whose
@@ -45,6 +46,9 @@ func (r *runner) practise(ctx context.Context) (round, error) {
 		out.lap.judge += l.judge
 		for group := range groupsOf(fresh) {
 			out.worth = append(out.worth, rewardsOf(group)...)
+			if rewards := rewardsOf(group); len(rewards) > 0 {
+				out.means.add(mean(rewards))
+			}
 			same := len(rewardsOf(group)) < 2 || uniform(rewardsOf(group))
 			if same && r.config.Recipe.Rollout.Group > 1 {
 				out.uniform++

@@ -35,6 +35,7 @@ func (r *runner) validateBefore(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("validate before the first step: %w", err)
 	}
+	r.compare()
 	return r.log.Step(0, append(metricsOf(figures), runlog.Clock("timing_s/testing", time.Since(began).Seconds())))
 }
 
@@ -86,6 +87,7 @@ func (r *runner) work(ctx context.Context) ([]runlog.Metric, error) {
 	figures := r.figures(practice, made)
 	r.state.Pending = figures
 	r.state.Drawn += practice.problems
+	r.state.Agreement.practised(practice.means)
 	r.state.Step++
 	r.state.Tokens += tokensOf(practice.samples)
 	return t.metrics(practice.samples), nil
@@ -108,6 +110,7 @@ func (r *runner) record(ctx context.Context, clocks []runlog.Metric) error {
 			return err
 		}
 		figures = append(figures[:len(figures):len(figures)], found...)
+		figures = append(figures, r.compare()...)
 		clocks = append(clocks, runlog.Clock("timing_s/testing", time.Since(began).Seconds()))
 		best = r.state.PassAt1 > r.state.MarkedScore
 	}

@@ -22,6 +22,8 @@ type state struct {
 	// Marked is the checkpoint with the best validation, 0: none yet.
 	Marked      int              `json:"marked"`
 	MarkedScore checkpoint.Exact `json:"marked_score"`
+
+	Agreement agreement `json:"agreement"`
 }
 
 // figure is a metric as a state keeps it.

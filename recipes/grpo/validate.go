@@ -47,6 +47,20 @@ func (r *runner) validate(ctx context.Context, step int) ([]figure, error) {
 	return validationFigures(r.config.Validation.Name, config.N, results), nil
 }
 
+// compare holds the last validation against the rewards, and tells where they
+// disagree.
+func (r *runner) compare() []figure {
+	g, ok := r.state.Agreement.validated(float64(r.state.PassAt1))
+	if !ok {
+		return nil
+	}
+	if g.disagree() {
+		r.config.note("step %d: rewards rose from %.3f to %.3f, but pass@1 in validation went from %.3f to %.3f: the reward may be earned without solving problems, see rollouts/%d.jsonl",
+			r.state.Step, g.from.mean(), g.to.mean(), g.passFrom, g.pass, r.state.Step)
+	}
+	return g.figures()
+}
+
 // evaluation is the configuration of a validation.
 func (r *runner) evaluation(step int) eval.Config {
 	recipe := r.config.Recipe
