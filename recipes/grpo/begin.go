@@ -143,6 +143,9 @@ func (r *runner) restore(from string) error {
 // openModels opens the policy, the engine that samples from it in place, and
 // the reference where one is needed.
 func (r *runner) openModels(ctx context.Context, from string) error {
+	if err := reward.Reachable(r.config.Recipe.Reward); err != nil {
+		return err
+	}
 	var err error
 	if r.trainer, err = r.config.Open(ctx, from); err != nil {
 		return err

@@ -73,6 +73,18 @@ func newCaller(r preset.Reward) caller {
 	return program{r.Own, limit}
 }
 
+// Reachable tells, before anything is computed, whether a reward of one's own
+// that is an executable can be started.
+func Reachable(r preset.Reward) error {
+	if r.Own == "" || strings.HasPrefix(r.Own, "http://") || strings.HasPrefix(r.Own, "https://") {
+		return nil
+	}
+	if _, err := exec.LookPath(r.Own); err != nil {
+		return fmt.Errorf("reward.own: %w: %w", ErrBroken, err)
+	}
+	return nil
+}
+
 // Score implements [Scorer].
 func (b byOwn) Score(ctx context.Context, a Answer) (Score, error) {
 	score := b.read(a)
