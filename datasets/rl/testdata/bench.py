@@ -12,6 +12,7 @@ import time
 
 
 def run(*command):
+    os.sync()  # what others wrote before is not this one's to wait for
     begun = time.monotonic()
     child = subprocess.Popen(command, stdout=sys.stderr)
     _, status, used = os.wait4(child.pid, 0)
