@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/coderl/cr/eval/agent"
@@ -42,25 +43,27 @@ type sampling struct {
 
 func (s *sampling) Sampled() int64 { return s.tokens }
 
-func TestFirstEstimateWaitsForTokens(t *testing.T) {
+func TestFirstEstimateWaitsForTokens(t *testing.T) { synctest.Test(t, firstEstimateWaitsForTokens) }
+
+func firstEstimateWaitsForTokens(t *testing.T) {
 	var lines []string
 	model := &sampling{Endpoint: &keyed{}}
 	c := Config{Budgets: agent.Budgets{Tokens: 1000}}
 	tr := newTracker(c, Deps{Notice: func(l string) { lines = append(lines, l) }}, 20, 5, 20)
 	tr.meter(model)
-	at := func(second int, tokens int64) {
+	after := func(pause time.Duration, tokens int64) {
+		time.Sleep(pause)
 		model.tokens = tokens
-		tr.started = time.Now().Add(-time.Duration(second) * time.Second)
 		tr.tell()
 	}
-	for second := range 40 {
-		at(second, 0)
+	for range 40 {
+		after(time.Second, 0)
 	}
 	if len(lines) > 0 {
 		t.Fatalf("estimated without a token: %q", lines)
 	}
 	for second := range 10 {
-		at(40+second, int64(1+200*second))
+		after(time.Second, int64(1+200*second))
 	}
 	// 20 samples × 100 tokens at 200 a second, and × 1000 at most.
 	want := "20 samples of 5 problems at 200 tokens/s: 10 s for every 100 tokens a sample takes, at most 1 min 40 s (1000 tokens)"
