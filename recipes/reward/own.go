@@ -152,6 +152,7 @@ func (p program) call(ctx context.Context, request []byte) ([]byte, error) {
 	var out, errs bounded
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(request), &out, &errs
 	cmd.WaitDelay = time.Second
+	alone(cmd)
 	err := cmd.Run()
 	var exit *exec.ExitError
 	switch {
