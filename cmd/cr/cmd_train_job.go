@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -139,7 +140,17 @@ func readModel(folder string) (config model.Config, stored int64, err error) {
 
 // open makes the trainer, as the recipe begins or as a checkpoint left it.
 func (j *trainJob) open(ctx context.Context, saved string) (sft.Trainer, error) {
-	t, err := train.Open(ctx, j.folder, j.options())
+	t, err := openTrainer(ctx, j.folder, j.options(), saved)
+	if err != nil {
+		return nil, err // no trainer, where a nil one would look like one
+	}
+	return t, nil
+}
+
+// openTrainer opens a model to train, as it is or as a checkpoint left it where
+// saved is not "".
+func openTrainer(ctx context.Context, folder string, o train.Options, saved string) (*train.Trainer, error) {
+	t, err := train.Open(ctx, folder, o)
 	if err != nil {
 		return nil, err
 	}
@@ -213,9 +224,16 @@ func (j *trainJob) rowError(key string, err error) error {
 // options are the trainer's.
 func (j *trainJob) options() train.Options {
 	r := j.recipe
-	o := modelOptions(r.Model)
-	o.Threads, o.ClipNorm, o.Seed, o.Scratch = j.threads(), r.Optim.Clip, r.Seed, r.Model.New != nil
-	o.AdamW = train.AdamW{Beta1: r.Optim.Betas[0], Beta2: r.Optim.Betas[1], Eps: r.Optim.Eps, WeightDecay: r.Optim.WeightDecay}
+	o := trainerOptions(r.Model, r.Optim, j.threads(), r.Seed)
+	o.Scratch = r.Model.New != nil
+	return o
+}
+
+// trainerOptions are what a recipe of any kind says to the trainer.
+func trainerOptions(m preset.Model, optim preset.Optim, threads int, seed uint64) train.Options {
+	o := modelOptions(m)
+	o.Threads, o.ClipNorm, o.Seed = threads, optim.Clip, seed
+	o.AdamW = train.AdamW{Beta1: optim.Betas[0], Beta2: optim.Betas[1], Eps: optim.Eps, WeightDecay: optim.WeightDecay}
 	return o
 }
 
@@ -234,12 +252,7 @@ func modelOptions(m preset.Model) train.Options {
 	return o
 }
 
-func (j *trainJob) threads() int {
-	if j.flags.Threads > 0 {
-		return j.flags.Threads
-	}
-	return goruntime.NumCPU()
-}
+func (j *trainJob) threads() int { return cmp.Or(j.flags.Threads, goruntime.NumCPU()) }
 
 // train runs the recipe.
 func (j *trainJob) train(ctx context.Context, c *console) error {

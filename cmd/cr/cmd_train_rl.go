@@ -69,12 +69,7 @@ func (t *trainRLCmd) Run(ctx context.Context, c *console) error {
 		return t.onVerl(ctx, c, recipe)
 	}
 	if t.Print {
-		text, err := preset.YAML(recipe)
-		if err != nil {
-			return err
-		}
-		_, err = c.out.Write(text)
-		return err
+		return printRecipe(c, recipe)
 	}
 	if recipe.Spec.Method != "none" {
 		return usagef("spec.method %s: speculative decoding in training needs --engine verl", recipe.Spec.Method)

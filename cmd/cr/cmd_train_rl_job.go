@@ -140,25 +140,12 @@ func (j *rlJob) threads() int { return cmp.Or(j.flags.Threads, goruntime.NumCPU(
 
 // options are the trainer's.
 func (j *rlJob) options() train.Options {
-	o := j.recipe.Optim
-	options := modelOptions(j.recipe.Model)
-	options.Threads, options.ClipNorm, options.Seed = j.threads(), o.Clip, j.recipe.Seed
-	options.AdamW = train.AdamW{Beta1: o.Betas[0], Beta2: o.Betas[1], Eps: o.Eps, WeightDecay: o.WeightDecay}
-	return options
+	return trainerOptions(j.recipe.Model, preset.Optim(j.recipe.Optim), j.threads(), j.recipe.Seed)
 }
 
 // open makes the policy, as the recipe begins or as a checkpoint left it.
 func (j *rlJob) open(ctx context.Context, saved string) (*train.Trainer, error) {
-	t, err := train.Open(ctx, j.folder, j.options())
-	if err != nil {
-		return nil, err
-	}
-	if saved != "" {
-		if err := t.Restore(saved); err != nil {
-			return nil, errors.Join(err, t.Close())
-		}
-	}
-	return t, nil
+	return openTrainer(ctx, j.folder, j.options(), saved)
 }
 
 // openReference makes the frozen copy of what the recipe begins from.

@@ -78,7 +78,8 @@ func (t *trainSFTCmd) Run(ctx context.Context, c *console) error {
 	return job.train(ctx, c)
 }
 
-func printRecipe(c *console, recipe preset.SFT) error {
+// printRecipe prints a recipe of any kind with all its keys.
+func printRecipe(c *console, recipe any) error {
 	text, err := preset.YAML(recipe)
 	if err != nil {
 		return err

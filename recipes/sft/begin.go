@@ -80,14 +80,10 @@ func (r *runner) restore(from string) error {
 	if r.state, err = readState(from); err != nil {
 		return err
 	}
-	if r.state.Step != r.saved {
-		return fmt.Errorf("resume: %s holds step %d", from, r.state.Step)
+	if err := r.folder.TakenUp(r.saved, r.state.Step, r.state.Marked); err != nil {
+		return err
 	}
 	r.config.note("going on after step %d", r.state.Step)
-	if r.state.Marked > 0 {
-		// A kill may have come between the checkpoint and its mark.
-		return r.folder.MarkBest(r.state.Marked)
-	}
 	return nil
 }
 

@@ -2,7 +2,6 @@ package sft
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -150,19 +149,11 @@ func (r *runner) save(validated bool) error {
 	if err := r.log.Sync(); err != nil {
 		return err
 	}
-	err := r.folder.Save(r.state.Step, func(dir string) error {
-		return errors.Join(r.trainer.Save(dir), r.state.write(dir))
-	})
-	if err != nil {
+	if err := r.folder.Commit(r.state.Step, r.trainer, r.state, best, r.config.Recipe.Train.Keep); err != nil {
 		return err
 	}
 	r.saved = r.state.Step
-	if best {
-		if err := r.folder.MarkBest(r.state.Step); err != nil {
-			return err
-		}
-	}
-	return r.folder.Keep(r.config.Recipe.Train.Keep)
+	return nil
 }
 
 // stopped saves what an interrupted run has done since its last checkpoint.
@@ -175,10 +166,7 @@ func (r *runner) stopped(ctx context.Context, err error) error {
 			return fmt.Errorf("%w; the checkpoint failed: %w", ErrInterrupted, err)
 		}
 	}
-	if r.saved == 0 {
-		return fmt.Errorf("%w before the first step was done; the same command with resuming begins again", ErrInterrupted)
-	}
-	return fmt.Errorf("%w after step %d of %d, saved in %s; resume the run to go on", ErrInterrupted, r.saved, r.plan.Last, r.folder.Step(r.saved))
+	return r.folder.Interrupted(r.saved, r.plan.Last)
 }
 
 func (r *runner) result() Result {

@@ -57,9 +57,6 @@ func readState(dir string) (state, error) {
 	return s, checkpoint.ReadState(dir, &s)
 }
 
-// write puts the state into a checkpoint that is being made.
-func (s state) write(dir string) error { return checkpoint.WriteState(dir, s) }
-
 // fingerprint is a hash of examples: of the data, and of all that made token ids
 // and loss masks of it.
 func fingerprint(all []examples.Example) string {
