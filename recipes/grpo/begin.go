@@ -139,7 +139,7 @@ func (r *runner) restore(from string) error {
 // openModels opens the policy, the engine that samples from it in place, and
 // the reference where one is needed.
 func (r *runner) openModels(ctx context.Context, from string) error {
-	if err := reward.Reachable(r.config.Recipe.Reward); err != nil {
+	if err := reward.Startable(r.config.Recipe.Reward); err != nil {
 		return err
 	}
 	var err error

@@ -1,17 +1,13 @@
 package reward
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math"
-	"net/http"
-	"os/exec"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/coderl/cr/eval/agent"
 	"github.com/coderl/cr/recipes/preset"
@@ -23,7 +19,7 @@ const (
 	maxReply   = 1 << 20
 	maxScore   = 1e6
 	maxMetrics = 256
-	tempFail   = 75 // EX_TEMPFAIL of sysexits.h: try again later
+	maxName    = 64 // bytes of a metric's name
 )
 
 // Request is what a reward of one's own is asked, one JSON object.
@@ -49,8 +45,8 @@ type TestCase struct {
 
 // Reply is the answer, one JSON object.
 type Reply struct {
-	Score   *float64           `json:"score"`
-	Metrics map[string]float64 `json:"metrics"` // logged as their mean over a step
+	Score   *float64            `json:"score"`
+	Metrics map[string]*float64 `json:"metrics"` // logged as their mean over a step
 }
 
 // byOwn scores by the user's own reward.
@@ -67,22 +63,15 @@ type caller interface {
 
 func newCaller(r preset.Reward) caller {
 	limit := time.Duration(r.Timeout) * time.Second
-	if strings.HasPrefix(r.Own, "http://") || strings.HasPrefix(r.Own, "https://") {
+	if isService(r.Own) {
 		return service{r.Own, limit}
 	}
 	return program{r.Own, limit}
 }
 
-// Reachable tells, before anything is computed, whether a reward of one's own
-// that is an executable can be started.
-func Reachable(r preset.Reward) error {
-	if r.Own == "" || strings.HasPrefix(r.Own, "http://") || strings.HasPrefix(r.Own, "https://") {
-		return nil
-	}
-	if _, err := exec.LookPath(r.Own); err != nil {
-		return fmt.Errorf("reward.own: %w: %w", ErrBroken, err)
-	}
-	return nil
+// isService tells an endpoint from an executable.
+func isService(own string) bool {
+	return strings.HasPrefix(own, "http://") || strings.HasPrefix(own, "https://")
 }
 
 // Score implements [Scorer].
@@ -102,9 +91,15 @@ func (b byOwn) Score(ctx context.Context, a Answer) (Score, error) {
 		return err
 	})
 	if err != nil {
-		return score, fmt.Errorf("reward.own %s: %w", b.recipe.Own, err)
+		return score, fmt.Errorf("reward.own %s: %w", shown(b.recipe.Own), err)
 	}
-	score.Code, score.Metrics = *reply.Score, reply.Metrics
+	score.Code = *reply.Score
+	if len(reply.Metrics) > 0 {
+		score.Metrics = make(map[string]float64, len(reply.Metrics))
+	}
+	for name, value := range reply.Metrics {
+		score.Metrics[name] = *value
+	}
 	b.finish(&score, a)
 	return score, nil
 }
@@ -135,92 +130,23 @@ func parseReply(text []byte) (Reply, error) {
 	case len(r.Metrics) > maxMetrics:
 		return r, fmt.Errorf("%w: %d metrics, at most %d are logged", ErrBroken, len(r.Metrics), maxMetrics)
 	}
+	for name, value := range r.Metrics {
+		if !metricName(name) {
+			return r, fmt.Errorf("%w: a metric is named %.80q: want up to %d letters, digits and any of _-./@", ErrBroken, name, maxName)
+		}
+		if value == nil {
+			return r, fmt.Errorf("%w: metric %s is null: leave it out, or give a number", ErrBroken, name)
+		}
+	}
 	return r, nil
 }
 
-// program is an executable: the request on its stdin, the reply on its stdout.
-// Exit status 75 asks to be tried again; another one but 0 breaks the protocol.
-type program struct {
-	path  string
-	limit time.Duration
-}
-
-func (p program) call(ctx context.Context, request []byte) ([]byte, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, p.limit, fmt.Errorf("no reply within %s", p.limit))
-	defer cancel()
-	cmd := exec.CommandContext(ctx, p.path)
-	var out, errs bounded
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(request), &out, &errs
-	cmd.WaitDelay = time.Second
-	alone(cmd)
-	err := cmd.Run()
-	var exit *exec.ExitError
-	switch {
-	case err == nil && out.full:
-		return nil, fmt.Errorf("%w: a reply of more than %d bytes", ErrBroken, maxReply)
-	case err == nil:
-		return out.kept, nil
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case errors.As(err, &exit) && exit.ExitCode() == tempFail:
-		return nil, fmt.Errorf("exit status %d: %s", tempFail, lastLine(errs.kept))
-	case errors.As(err, &exit):
-		return nil, fmt.Errorf("%w: %w: %s", ErrBroken, err, lastLine(errs.kept))
+// metricName tells a name that stands in a console line without breaking it up.
+func metricName(name string) bool {
+	for _, c := range name {
+		if !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_-./@", c) {
+			return false
+		}
 	}
-	return nil, fmt.Errorf("%w: %w", ErrBroken, err)
-}
-
-// bounded keeps the beginning of what is written.
-type bounded struct {
-	kept []byte
-	full bool
-}
-
-// Write implements [io.Writer]; it takes everything and keeps what fits.
-func (b *bounded) Write(p []byte) (int, error) {
-	room := maxReply - len(b.kept)
-	b.full = b.full || len(p) > room
-	b.kept = append(b.kept, p[:min(len(p), room)]...)
-	return len(p), nil
-}
-
-func lastLine(text []byte) string {
-	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(text), "")), "\n")
-	return lines[len(lines)-1]
-}
-
-// service is an HTTP endpoint: the request is posted, the reply is the body.
-// 408, 429, 5xx and lost connections are tried again; other refusals break the
-// protocol.
-type service struct {
-	url   string
-	limit time.Duration
-}
-
-func (s service) call(ctx context.Context, request []byte) ([]byte, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, s.limit, fmt.Errorf("no reply within %s", s.limit))
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(request))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrBroken, err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxReply+1))
-	code := res.StatusCode
-	switch {
-	case err != nil:
-		return nil, err
-	case code == http.StatusRequestTimeout || code == http.StatusTooManyRequests || code >= 500:
-		return nil, fmt.Errorf("HTTP %d: %s", code, lastLine(body))
-	case code/100 != 2:
-		return nil, fmt.Errorf("%w: HTTP %d: %s", ErrBroken, code, lastLine(body))
-	case len(body) > maxReply:
-		return nil, fmt.Errorf("%w: a reply of more than %d bytes", ErrBroken, maxReply)
-	}
-	return body, nil
+	return name != "" && len(name) <= maxName
 }

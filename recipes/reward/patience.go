@@ -19,6 +19,13 @@ const (
 	longestWait = 30 * time.Second
 )
 
+// mostCrashes is how often in a row a program may crash over the same answer: a
+// lack of memory passes, an answer that it cannot bear does not.
+const mostCrashes = 3
+
+// errCrash: a reward of one's own was ended by a signal.
+var errCrash = errors.New("the program crashed")
+
 // Patience is how long what judges is waited for when it fails.
 type Patience struct {
 	Wait time.Duration     // from the first failure on
@@ -38,12 +45,18 @@ type waiting struct {
 	n  int
 }
 
-// do tries until it works, until what fails can never work, or until the wait is
-// over; then the last error is returned.
+// do tries until it works, until what fails can never work, until it has crashed
+// too often in a row, or until the wait is over; then the last error is returned.
 func (p Patience) do(ctx context.Context, try func() error) error {
 	var since time.Time
+	crashes := 0
 	for failures := 1; ; failures++ {
 		err := try()
+		if errors.Is(err, errCrash) {
+			crashes++
+		} else {
+			crashes = 0
+		}
 		if err == nil || ctx.Err() != nil || errors.Is(err, ErrBroken) || errors.Is(err, remote.ErrToken) {
 			p.end(!since.IsZero(), err)
 			return err
@@ -52,7 +65,7 @@ func (p Patience) do(ctx context.Context, try func() error) error {
 			since = time.Now()
 			p.begin(err)
 		}
-		if time.Since(since) >= p.Wait {
+		if time.Since(since) >= p.Wait || crashes == mostCrashes {
 			p.end(true, err)
 			return err
 		}

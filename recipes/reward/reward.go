@@ -28,11 +28,11 @@ type Answer struct {
 
 // Score is what an answer is worth, and why.
 type Score struct {
-	Reward  float64 // Code and all bonuses
-	Code    float64 // correctness alone, or the user's own score
-	Bonus   float64 // for tool calls
-	Format  float64 // for holding a program
-	Verdict sandbox.Verdict
+	Reward  float64           // Code and all bonuses
+	Code    float64           // correctness alone, or the user's own score
+	Bonus   float64           // for tool calls
+	Format  float64           // for holding a program
+	Verdict sandbox.Verdict   // of the tests; "" where a reward of one's own took their place
 	Passed  int               // tests
 	Tests   []sandbox.Verdict // of each test
 	Program string

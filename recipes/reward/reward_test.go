@@ -149,6 +149,21 @@ func TestOwnFailures(t *testing.T) {
 		"too long":   {"yes | head -c 3000000", true, "more than"},
 		"try again":  {"test -e " + once + " || { touch " + once + "; exit 75; }; echo '{\"score\": 1}'", false, ""},
 		"stays away": {"echo away >&2; exit 75", false, "away"},
+		"NaN":        {"echo '{\"score\": NaN}'", true, "NaN"},
+		"infinite":   {"echo '{\"score\": 1e999}'", true, "1e999"},
+		"huge":       {"echo '{\"score\": 1e7}'", true, "beyond"},
+		"a text":     {"echo '{\"score\": \"1\"}'", true, "not a JSON object"},
+		"a list":     {"echo '[1]'", true, "not a JSON object"},
+		"two":        {"echo '{\"score\": 1} {\"score\": 1}'", true, "not a JSON object"},
+		"null":       {"echo '{\"score\": 1, \"metrics\": {\"style\": null}}'", true, "style is null"},
+		"odd metric": {"echo '{\"score\": 1, \"metrics\": {\"a - b:1\": 2}}'", true, "a - b:1"},
+		"nothing":    {"", true, "not a JSON object"},
+
+		"crashes once":     {"test -e " + once + "2 || { touch " + once + "2; kill -SEGV $$; }; echo '{\"score\": 1}'", false, ""},
+		"crashes":          {"echo oh >&2; kill -SEGV $$", false, "segmentation fault"},
+		"its child":        {"exit 137", false, "crashed"},
+		"leaves a child":   {"sleep 30 & echo '{\"score\": 1}'", false, ""},
+		"reads no request": {"exec <&-; echo '{\"score\": 1}'", false, ""},
 	} {
 		p := Patience{Wait: time.Minute, Step: time.Millisecond}
 		if name == "stays away" {
