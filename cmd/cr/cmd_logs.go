@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/coderl/cr/internal/atomicfile"
 	"github.com/coderl/cr/recipes/logs"
@@ -48,7 +47,10 @@ type logsResult struct {
 
 // Run reads the logs and writes what was asked for.
 func (l *logsCmd) Run(ctx context.Context, c *console) error {
-	collection := logs.NewCollection(l.sources())
+	collection, err := logs.NewCollection(l.sources())
+	if err != nil {
+		return badInput(err)
+	}
 	if l.Follow {
 		if err := l.follow(ctx, c, collection); err != nil {
 			return badInput(err)
@@ -74,22 +76,29 @@ func (l *logsCmd) sources() []logs.Source {
 	return sources
 }
 
-// check refuses a comparison that lacks a side, and with --strict any defect.
+// check refuses a comparison that lacks a side, and with --strict any defect. Who
+// only watched may have seen nothing yet.
 func (l *logsCmd) check(found *logs.Logs) error {
-	if len(found.Silent) > 0 {
-		s := found.Silent[0]
-		reason := fmt.Errorf("logs: %s: no metric line (step:N - name:value - …) in it", s.Path)
-		for _, p := range found.Problems {
-			if strings.HasPrefix(p.File, s.Path) {
-				return badInput(fmt.Errorf("%w; %w", reason, p))
-			}
-		}
-		return badInput(reason)
+	watched := l.Follow && l.Output == "" && l.Figures == ""
+	if len(found.Silent) > 0 && !watched {
+		return badInput(silence(found.Silent[0]))
 	}
 	if l.Strict && len(found.Problems) > 0 {
 		return badInput(fmt.Errorf("logs: %w", found.Problems[0]))
 	}
 	return nil
+}
+
+// silence says why a source has no metric line.
+func silence(s logs.Silent) error {
+	switch {
+	case s.Files == 0:
+		return fmt.Errorf("logs: %s: no log is in it: want *.log, *.out, *.err, *.txt or metrics*.jsonl, or the file by its name", s.Path)
+	case s.Problem != nil:
+		return fmt.Errorf("logs: %s: no metric line (step:N - name:value - …) in it; %w", s.Path, s.Problem)
+	default:
+		return fmt.Errorf("logs: %s: no metric line (step:N - name:value - …) in it", s.Path)
+	}
 }
 
 // write makes the table, the figures, and the result.

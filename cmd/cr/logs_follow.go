@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -16,20 +19,24 @@ import (
 const followEvery = time.Second
 
 // follow shows the runs as they grow until the context ends, which is how one
-// stops it: that is no error.
+// stops it: that is no error. What is not there yet is waited for.
 func (l *logsCmd) follow(ctx context.Context, c *console, collection *logs.Collection) error {
 	screen := newScreen(c)
 	ticker := time.NewTicker(followEvery)
 	defer ticker.Stop()
 	for first := true; ; first = false {
 		changed, err := collection.Poll(ctx)
+		missing := errors.Is(err, fs.ErrNotExist)
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case err != nil:
+		case err != nil && !missing:
 			return err
 		case changed || first:
 			screen.show(collection.Logs())
+		}
+		if missing {
+			c.once("waiting: %v", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -79,13 +86,29 @@ func (s *screen) redraw(found *logs.Logs) {
 		width, height = 80, 24
 	}
 	const clear = "\x1b[H\x1b[2J"
-	text := clear
-	if len(found.Runs) == 0 {
-		text += "waiting for the first metric line\n"
-	} else {
-		text += logs.View(found.Summaries(), width) + "\n" + logs.Curve(found.Runs, width-1, max(8, height/3), true)
+	text := "waiting for the first metric line\n"
+	if len(found.Runs) > 0 {
+		curve := logs.Curve(found.Runs, width-1, max(8, height/3), true)
+		const below = 3 // blank, "Ctrl-C ends.", the cursor
+		text = clipped(logs.View(found.Summaries(), width), width-1, height-below-strings.Count(curve, "\n")-1) + "\n" + curve
 	}
-	fmt.Fprint(s.out, text+"\nCtrl-C ends.\n")
+	fmt.Fprint(s.out, clear+text+"\nCtrl-C ends.\n")
+}
+
+// clipped is the part of a table that a terminal has room for: lines that wrap or
+// scroll would push its beginning out of sight.
+func clipped(table string, width, height int) string {
+	lines := strings.Split(strings.TrimSuffix(table, "\n"), "\n")
+	if height = max(height, 2); len(lines) > height {
+		hidden := len(lines) - height + 1
+		lines = append(lines[:height-1], fmt.Sprintf("… and %d more lines; a taller window shows them", hidden))
+	}
+	for i, line := range lines {
+		if letters := []rune(line); len(letters) > width {
+			lines[i] = string(letters[:max(width, 0)])
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
 }
 
 // print writes the steps that were not printed yet; those that a restart trains

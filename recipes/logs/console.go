@@ -108,7 +108,7 @@ func parseField(part string) (f field, ok bool) {
 	}
 	// "0.5 [repeated 3x across cluster]" and "0.5(TaskRunner pid=1)": the value ends
 	// at the first blank or bracket that a number cannot have.
-	for _, end := range []string{" ", "(", "[", "\""} {
+	for _, end := range []string{" ", "(", "[", "\"", "'"} {
 		at := strings.Index(part, end)
 		if at <= 0 {
 			continue
@@ -152,23 +152,51 @@ func isKey(text string) bool {
 	return !strings.Contains(text, " ") || strings.Contains(text, "/") && !strings.ContainsAny(text, "{}=\"") && !strings.HasSuffix(text, " ")
 }
 
-// withoutEscapes is the line without ANSI colours and cursor movements.
+// withoutEscapes is the line without what is for the terminal: colours, cursor
+// movements, titles, character sets.
 func withoutEscapes(line []byte) []byte {
 	if bytes.IndexByte(line, 0x1b) < 0 {
 		return line
 	}
 	out := make([]byte, 0, len(line))
-	for i := 0; i < len(line); i++ {
-		if line[i] != 0x1b {
-			out = append(out, line[i])
+	for len(line) > 0 {
+		if line[0] == 0x1b {
+			line = line[escapeLength(line):]
 			continue
 		}
-		if i++; i < len(line) && line[i] == '[' {
-			for i++; i < len(line) && (line[i] < 0x40 || line[i] > 0x7e); i++ {
-			}
-		}
+		out = append(out, line[0])
+		line = line[1:]
 	}
 	return out
+}
+
+// escapeLength is the length of the escape sequence that begins text, by ECMA-48.
+func escapeLength(text []byte) int {
+	if len(text) < 2 {
+		return len(text)
+	}
+	end := 2
+	switch c := text[1]; {
+	case c == '[': // parameters, then a letter
+		for end < len(text) && (text[end] < 0x40 || text[end] > 0x7e) {
+			end++
+		}
+		return min(end+1, len(text))
+	case c == ']' || c == 'P' || c == '^' || c == '_': // a string, to BEL or ESC \
+		for end < len(text) && text[end] != 0x07 && text[end] != 0x1b {
+			end++
+		}
+		if end < len(text) && text[end] == 0x1b {
+			end++
+		}
+		return min(end+1, len(text))
+	case c >= 0x20 && c <= 0x2f: // intermediates, then a letter
+		for end < len(text) && text[end] >= 0x20 && text[end] <= 0x2f {
+			end++
+		}
+		return min(end+1, len(text))
+	}
+	return end
 }
 
 // withoutPrefix is the line without Ray's "(TaskRunner pid=123, ip=10.0.0.1) ".

@@ -27,7 +27,7 @@ type Figure struct {
 // maxPanels is how many panels a figure has at most.
 const maxPanels = 9
 
-const smoothNote = "Thin lines: every step; thick lines: their centred moving mean."
+const smoothNote = "Thin lines: every step; thick lines: their centred moving mean, at both ends a straight line fitted to the nearest steps."
 
 // Figures makes the five figures of a comparison: training progress, evaluation
 // progress, accuracy with and without speculation, speed-up of the throughput, and
@@ -96,7 +96,7 @@ func (p *plotter) training() Figure {
 			f.Panels = append(f.Panels, panel)
 		}
 	}
-	return finished("training_progress", f, "no metric of training was logged (critic/score/mean, train/loss, …)")
+	return finished("training_progress", f, "no finite value of a training metric was logged (critic/score/mean, train/loss, …)")
 }
 
 func (p *plotter) evaluation() Figure {
@@ -104,7 +104,7 @@ func (p *plotter) evaluation() Figure {
 	if n := len(f.Panels); n > maxPanels {
 		f.Panels, f.Note = f.Panels[:maxPanels], fmt.Sprintf("%d more scores are in the table.", n-maxPanels)
 	}
-	return finished("evaluation_progress", f, "no validation was logged (val-core/SOURCE/VARIABLE/mean@N, val/loss)")
+	return finished("evaluation_progress", f, "no finite score of a validation was logged (val-core/SOURCE/VARIABLE/mean@N, val/loss)")
 }
 
 // scores are the panels of the validations' scores: their mean where there are
@@ -206,16 +206,16 @@ func (p *plotter) speedup() Figure {
 		}
 	}
 	f.Panels = append(f.Panels, relatives...) // below the quantities themselves
-	f.Note = strings.Join(notes, " ")
+	f.Note = strings.Join(notes, "\n")
 	return finished(file, f, "neither throughput nor time per step was logged")
 }
 
 // relative is the panel of the speed-ups in a quantity, step by step, and their
 // means as a sentence.
 func (p *plotter) relative(q quantity) (panel chart.Panel, note string, ok bool) {
-	panel = chart.Panel{Title: "Speed-up: " + strings.ToLower(q.title), YLabel: "× " + p.baseline.Name, Reference: 1}
+	panel = chart.Panel{Title: "Speed-up: " + strings.ToLower(q.title), YLabel: "× baseline", Reference: 1}
 	isTime := q.title != throughput().title
-	var means []string
+	var means []speedupMean
 	for _, r := range p.faster {
 		metric := r.metricOf(q)
 		if metric == "" || metric != p.baseline.metricOf(q) {
@@ -230,9 +230,32 @@ func (p *plotter) relative(q quantity) (panel chart.Panel, note string, ok bool)
 		if isTime {
 			mean = 1 / mean
 		}
-		means = append(means, fmt.Sprintf("%s ×%.2f over %d common steps", r.Name, mean, steps))
+		means = append(means, speedupMean{fmt.Sprintf("%s ×%.2f", r.Name, mean), steps})
 	}
-	return panel, fmt.Sprintf("%s: %s.", q.title, strings.Join(means, ", ")), len(means) > 0
+	return panel, q.title + ": " + sentence(means), len(means) > 0
+}
+
+// speedupMean is a run's speed-up in words, over so many common steps.
+type speedupMean struct {
+	text  string
+	steps int
+}
+
+// sentence joins speed-ups; the number of steps is said once where it is that of
+// several in a row.
+func sentence(means []speedupMean) string {
+	var text strings.Builder
+	for i, m := range means {
+		text.WriteString(m.text)
+		last := i == len(means)-1
+		if last || means[i+1].steps != m.steps {
+			fmt.Fprintf(&text, " over %d common steps", m.steps)
+		}
+		if !last {
+			text.WriteString(", ")
+		}
+	}
+	return text.String() + "."
 }
 
 // speedupAt is how many times faster a run was than the baseline at a step that
@@ -293,7 +316,7 @@ func finished(file string, f *chart.Figure, reason string) Figure {
 		return Figure{Name: file, Skipped: reason}
 	}
 	if f.Smoothed() {
-		f.Note = strings.TrimSpace(f.Note + " " + smoothNote)
+		f.Note = strings.TrimSpace(f.Note + "\n" + smoothNote)
 	}
 	return Figure{Name: file, Chart: f}
 }

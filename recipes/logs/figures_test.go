@@ -71,7 +71,7 @@ func TestFigures(t *testing.T) {
 		"training_progress":    {"Training progress", "Reward", "mean score", "Throughput", "tokens/s per device", "Time per step", "seconds", "plain", "eagle3", "step"},
 		"evaluation_progress":  {"Evaluation progress", "Mean of 2 sources", "apps", "taco", "reward, mean@1"},
 		"accuracy_speculation": {"Accuracy with and without speculative decoding", "Training reward", "plain", "eagle3 (speculative)", "Mean of 2 sources"},
-		"throughput_speedup":   {"Throughput, speed-up over plain", "Speed-up: throughput", "× plain", "Throughput: eagle3 ×2.00 over 16 common steps. Time per step: eagle3 ×2.00 over 16 common steps."},
+		"throughput_speedup":   {"Throughput, speed-up over plain", "Speed-up: throughput", "× baseline", "Throughput: eagle3 ×2.00 over 16 common steps.", "Time per step: eagle3 ×2.00 over 16 common steps."},
 		"acceptance":           {"Acceptance of drafts over the steps", "Acceptance rate", "Acceptance length", "tokens per verification", "By position: eagle3", "draft token 1", "draft token 2"},
 	}
 	if len(saved) != len(labels) {
@@ -178,5 +178,76 @@ func TestViewAndCurve(t *testing.T) {
 	}
 	if text := found.Runs[0].StepText(found.Runs[0].Rows[0]); text != "plain step 1, reward 0.21, time per step 1001, throughput 101" {
 		t.Errorf("the step is %q", text)
+	}
+}
+
+// inks is the share of pixels of a column range of a PNG that are not white.
+func inks(t *testing.T, path string, left, right int) int {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err := png.Decode(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	width, n := img.Bounds().Dx(), 0
+	for y := range img.Bounds().Dy() {
+		for x := range width {
+			if x >= left && x < width-right {
+				continue
+			}
+			if r, g, b, _ := img.At(x, y).RGBA(); r+g+b != 3*0xFFFF {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// TestLongNames: five runs with long names, some of which no SVG may hold as they
+// are, draw the five figures with nothing outside the margins, and the sizes of
+// the panels are those with short names.
+func TestLongNames(t *testing.T) {
+	dir := folder(t, nil)
+	long := strings.Repeat("qwen3-1.7b-eagle3-drafter-", 12)
+	var args []string
+	for i := range 5 {
+		log := ""
+		for step := 1; step <= 80; step++ {
+			log += fmt.Sprintf("step:%d - critic/score/mean:%d - val-core/%s/acc/mean@1:0.5 - perf/throughput:%d", step, i, long, 100+step)
+			if i > 0 {
+				log += " - spec_decode/draft_acceptance_rate:0.5 - spec_decode/acceptance_rate_pos_0:0.6"
+			}
+			log += "\n"
+		}
+		file := fmt.Sprintf("%s/%d.log", dir, i)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(log), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, fmt.Sprintf("%s<&\"%d>=%s", long, i, file))
+	}
+	figures, err := read(t, args...).Figures(logs.FigureOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved, err := logs.SaveFigures(t.TempDir(), figures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range saved {
+		if s.Skipped != "" {
+			t.Errorf("%s is skipped: %s", s.Name, s.Skipped)
+			continue
+		}
+		const margin = 16 // of 28 pixels; marks of a first step may stand in it
+		if n := inks(t, s.PNG, margin, margin); n > 0 {
+			t.Errorf("%s: %d pixels in the margins", s.Name, n)
+		}
+		words(t, s.SVG)
 	}
 }

@@ -298,7 +298,10 @@ func TestLongLine(t *testing.T) {
 // file that is written anew.
 func TestGrowing(t *testing.T) {
 	dir := folder(t, map[string]string{"x.log": "step:1 - a:1\nstep:2 - a:"})
-	c := logs.NewCollection([]logs.Source{{Path: dir}})
+	c, err := logs.NewCollection([]logs.Source{{Path: dir}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	poll := func(wantChanged bool, want string) {
 		t.Helper()
 		changed, err := c.Poll(context.Background())

@@ -12,7 +12,14 @@ type Logs struct {
 	Columns  []string // the metrics of all runs, in the order of first appearance
 	Problems []Problem
 	Files    int      // that were read
-	Silent   []Source // sources without a metric line
+	Silent   []Silent // sources without a metric line
+}
+
+// Silent is a source without a metric line.
+type Silent struct {
+	Path    string
+	Files   int      // that it has
+	Problem *Problem // what was wrong with the first that has a defect, nil without
 }
 
 // Run is one training run, a row a step.
@@ -82,18 +89,32 @@ func (c *Collection) Logs() *Logs {
 }
 
 // silent are the sources none of whose files has a row.
-func (c *Collection) silent() []Source {
-	var silent []Source
+func (c *Collection) silent() []Silent {
+	var silent []Silent
 	for _, s := range c.sources {
 		found, err := s.find()
-		if err != nil || !slices.ContainsFunc(found, func(f logFile) bool {
-			known := c.files[f.path]
-			return known != nil && known.hasRows()
-		}) {
-			silent = append(silent, s)
+		if err != nil {
+			found = nil // it went away
+		}
+		one := Silent{Path: s.Path, Files: len(found)}
+		if !slices.ContainsFunc(found, func(f logFile) bool { return c.speaks(f, &one) }) {
+			silent = append(silent, one)
 		}
 	}
 	return silent
+}
+
+// speaks says whether a file has a row; where it has none its first problem is
+// noted.
+func (c *Collection) speaks(f logFile, note *Silent) bool {
+	known := c.files[f.path]
+	if known == nil {
+		return true // read by another path
+	}
+	if problems := known.scanner.problems.list; len(problems) > 0 && note.Problem == nil {
+		note.Problem = &problems[0]
+	}
+	return known.hasRows()
 }
 
 func (f *openFile) hasRows() bool {

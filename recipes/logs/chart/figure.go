@@ -124,7 +124,7 @@ const titleGap = 16
 func drawTitle(data draw.Canvas, title string) {
 	style := textStyle(11, true)
 	style.XAlign = text.XCenter
-	data.FillText(style, vg.Point{X: (data.Min.X + data.Max.X) / 2, Y: data.Max.Y + 8}, title)
+	data.FillText(style, vg.Point{X: (data.Min.X + data.Max.X) / 2, Y: data.Max.Y + 8}, fit(title, style, data.Max.X-data.Min.X))
 }
 
 // steps is the range of the x axes, one for all panels.
@@ -165,12 +165,12 @@ func (f *Figure) footHeight(width vg.Length) vg.Length {
 func (f *Figure) drawHead(dc draw.Canvas, looks map[string]look) {
 	title := textStyle(14, true)
 	title.XAlign, title.YAlign = text.XLeft, text.YTop
-	dc.FillText(title, vg.Point{X: dc.Min.X, Y: dc.Max.Y}, f.Title)
+	dc.FillText(title, vg.Point{X: dc.Min.X, Y: dc.Max.Y}, fit(f.Title, title, dc.Max.X-dc.Min.X))
 	y := dc.Max.Y - titleHeight - legendHeight/2
 	for _, line := range f.legendLines(dc.Max.X - dc.Min.X) {
 		x := dc.Min.X
 		for _, name := range line {
-			drawEntry(dc, x, y, name, looks[name])
+			drawEntry(dc, x, y, dc.Max.X-dc.Min.X, name, looks[name])
 			x += entryWidth(name)
 		}
 		y -= legendHeight

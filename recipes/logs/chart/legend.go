@@ -2,7 +2,6 @@ package chart
 
 import (
 	"image/color"
-	"strings"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -19,7 +18,7 @@ func (f *Figure) legendLines(width vg.Length) [][]string {
 	var lines [][]string
 	var used vg.Length
 	for _, name := range f.names() {
-		w := entryWidth(name)
+		w := min(entryWidth(name), width)
 		if len(lines) == 0 || used+w > width {
 			lines, used = append(lines, nil), 0
 		}
@@ -29,28 +28,22 @@ func (f *Figure) legendLines(width vg.Length) [][]string {
 	return lines
 }
 
+// Room beside a name: to its swatch, and to the next entry.
+const (
+	swatchGap = 6
+	entryGap  = 18
+)
+
 func entryWidth(name string) vg.Length {
 	style := textStyle(10, false)
-	return swatch + 6 + style.Width(name) + 18
+	return swatch + swatchGap + style.Width(name) + entryGap
 }
 
-func drawEntry(dc draw.Canvas, x, y vg.Length, name string, l look) {
+// drawEntry draws an entry within width.
+func drawEntry(dc draw.Canvas, x, y, width vg.Length, name string, l look) {
 	dc.StrokeLine2(l.line(vg.Points(1.8)), x, y, x+swatch, y)
 	dc.DrawGlyph(draw.GlyphStyle{Color: l.color, Radius: vg.Points(2.4), Shape: l.glyph}, vg.Point{X: x + swatch/2, Y: y})
 	style := textStyle(10, false)
 	style.YAlign = text.YCenter
-	dc.FillText(style, vg.Point{X: x + swatch + 6, Y: y}, name)
-}
-
-// wrap breaks text into lines of at most width.
-func wrap(content string, style text.Style, width vg.Length) []string {
-	var lines []string
-	for _, word := range strings.Fields(content) {
-		if n := len(lines); n > 0 && style.Width(lines[n-1]+" "+word) <= width {
-			lines[n-1] += " " + word
-		} else {
-			lines = append(lines, word)
-		}
-	}
-	return lines
+	dc.FillText(style, vg.Point{X: x + swatch + swatchGap, Y: y}, fit(name, style, width-swatch-swatchGap))
 }

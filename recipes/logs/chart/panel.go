@@ -15,7 +15,8 @@ const markersUpTo = 40
 // newPlot makes the axes of a panel and puts its curves on them.
 func newPlot(p Panel, xmin, xmax float64, looks map[string]look) *plot.Plot {
 	out := plot.New()
-	out.X.Label.Text, out.Y.Label.Text = p.XLabel, p.YLabel
+	out.X.Label.Text = p.XLabel
+	out.Y.Label.Text = fit(p.YLabel, textStyle(labelSize, false), labelRoom)
 	if p.XLabel == "" {
 		out.X.Label.Text = "step"
 	}
@@ -28,8 +29,15 @@ func newPlot(p Panel, xmin, xmax float64, looks map[string]look) *plot.Plot {
 	return out
 }
 
+// labelSize is the size of an axis's label, labelRoom the length that the one of
+// a y axis may have.
+const (
+	labelSize = 10
+	labelRoom = panelHeight - 60
+)
+
 func styleAxis(a *plot.Axis, xAlign text.XAlignment, yAlign text.YAlignment) {
-	a.Label.TextStyle.Font, a.Label.TextStyle.Color = sans(10, false), ink()
+	a.Label.TextStyle.Font, a.Label.TextStyle.Color = sans(labelSize, false), ink()
 	a.Tick.Label.Font, a.Tick.Label.Color = sans(9, false), ink()
 	a.Tick.Label.XAlign, a.Tick.Label.YAlign = xAlign, yAlign
 	a.Color, a.Tick.Color = ink(), ink()

@@ -38,18 +38,26 @@ func thin(points []Point) []Point {
 // points and moving mean.
 const smoothFrom = 60
 
-// movingMean is the mean of each point and the half before and after it, fewer
-// at the ends.
+// movingMean is the mean of each point and the half before and after it. At the
+// ends, where one side lacks points, it is the straight line fitted to those there
+// are: their mean would lag behind a trend, and fewer points would be noise.
 func movingMean(points []Point, half int) []Point {
-	sums := make([]float64, len(points)+1)
+	sums := make([]float64, len(points)+1)    // of Y
+	moments := make([]float64, len(points)+1) // of index times Y
 	for i, p := range points {
 		sums[i+1] = sums[i] + p.Y
+		moments[i+1] = moments[i] + float64(i)*p.Y
 	}
 	mean := make([]Point, len(points))
 	for i, p := range points {
-		h := min(half, i, len(points)-1-i) // symmetric, so that the ends do not lag
-		lo, hi := i-h, i+h+1
-		mean[i] = Point{X: p.X, Y: (sums[hi] - sums[lo]) / float64(hi-lo)}
+		lo, hi := max(0, i-half), min(len(points), i+half+1)
+		n, middle := float64(hi-lo), float64(lo+hi-1)/2
+		y := (sums[hi] - sums[lo]) / n
+		if off := float64(i) - middle; off != 0 {
+			slope := (moments[hi] - moments[lo] - middle*n*y) / (n * (n*n - 1) / 12)
+			y += slope * off
+		}
+		mean[i] = Point{X: p.X, Y: y}
 	}
 	return mean
 }

@@ -16,12 +16,16 @@ type niceTicks struct {
 
 // Ticks returns the ticks between lo and hi.
 func (n niceTicks) Ticks(lo, hi float64) []plot.Tick {
-	step := niceStep((hi - lo) / float64(n.count))
+	count := n.count
+	if n.integer { // fewer where the numbers are long
+		count = max(2, min(count, 30/len(strconv.FormatFloat(math.Abs(hi), 'f', 0, 64))))
+	}
+	step := niceStep((hi - lo) / float64(count))
 	if n.integer {
 		step = max(1, math.Round(step))
 	}
 	var ticks []plot.Tick
-	for i := math.Ceil(lo/step - 1e-9); i*step <= hi+step*1e-9; i++ {
+	for i := math.Ceil(lo/step - 1e-6); i*step <= hi+step*1e-6; i++ {
 		ticks = append(ticks, plot.Tick{Value: i * step, Label: tickLabel(i*step, step)})
 	}
 	return ticks
@@ -60,6 +64,9 @@ func tickLabel(v, step float64) string {
 	if a := math.Abs(v); a < 1e-3 || a >= 1e13 {
 		return strconv.FormatFloat(v, 'g', 3, 64)
 	}
-	digits := max(0, int(math.Ceil(-math.Log10(step/unit)-1e-9)))
-	return strconv.FormatFloat(v/unit, 'f', digits, 64) + suffix
+	digits := func() int { return max(0, int(math.Ceil(-math.Log10(step/unit)-1e-9))) }
+	if digits() > 3 {
+		unit, suffix = 1, "" // 1000005, not 1.000005M
+	}
+	return strconv.FormatFloat(v/unit, 'f', digits(), 64) + suffix
 }

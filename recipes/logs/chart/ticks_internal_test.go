@@ -24,6 +24,8 @@ func TestTicks(t *testing.T) {
 		{0, 4000, 4, false, "0 1k 2k 3k 4k"},
 		{1e-6, 3e-6, 2, false, "1e-06 2e-06 3e-06"},
 		{5, 5, 3, false, "5"},
+		{1000000, 1000030, 7, true, "1000000 1000010 1000020 1000030"},
+		{100000, 100000.002, 2, false, "100000.000 100000.001 100000.002"},
 	} {
 		var labels []string
 		for _, tick := range (niceTicks{c.count, c.integer}).Ticks(c.lo, c.hi) {
@@ -35,21 +37,61 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestMovingMean holds the sums of prefixes to sums of windows.
+// TestMovingMean holds it to the mean of each window, and at the ends to the line
+// with the least squares.
 func TestMovingMean(t *testing.T) {
+	const half = 4
 	var points []Point
 	for i := range 23 {
 		points = append(points, Point{X: float64(i), Y: math.Sin(float64(i * i))})
 	}
-	for i, got := range movingMean(points, 4) {
-		h := min(4, i, len(points)-1-i)
-		sum := 0.0
-		for _, p := range points[i-h : i+h+1] {
-			sum += p.Y
+	for i, got := range movingMean(points, half) {
+		lo, hi := max(0, i-half), min(len(points), i+half+1)
+		if hi-lo == 2*half+1 {
+			sum := 0.0
+			for _, p := range points[lo:hi] {
+				sum += p.Y
+			}
+			if want := sum / float64(hi-lo); math.Abs(got.Y-want) > 1e-12 || got.X != points[i].X {
+				t.Errorf("%d: %v, want %v", i, got, want)
+			}
+			continue
 		}
-		if want := sum / float64(2*h+1); math.Abs(got.Y-want) > 1e-12 || got.X != points[i].X {
-			t.Errorf("%d: %v, want %v", i, got, want)
+		if want := lineAt(points[lo:hi], points[i].X); math.Abs(got.Y-want) > 1e-9 {
+			t.Errorf("%d: %v, want %v", i, got.Y, want)
 		}
+	}
+	rising := movingMean([]Point{{X: 0, Y: 1}, {X: 1, Y: 3}, {X: 2, Y: 5}, {X: 3, Y: 7}, {X: 4, Y: 9}}, 2)
+	for i, p := range rising {
+		if math.Abs(p.Y-float64(1+2*i)) > 1e-12 {
+			t.Errorf("a straight line becomes %v", rising)
+		}
+	}
+}
+
+// lineAt is the line of least squares at x, by the normal equations.
+func lineAt(points []Point, x float64) float64 {
+	var n, sx, sy, sxx, sxy float64
+	for _, p := range points {
+		n, sx, sy, sxx, sxy = n+1, sx+p.X, sy+p.Y, sxx+p.X*p.X, sxy+p.X*p.Y
+	}
+	slope := (n*sxy - sx*sy) / (n*sxx - sx*sx)
+	return (sy-slope*sx)/n + slope*x
+}
+
+// TestFit: what is shortened fits, keeps both ends, and nothing else is shortened.
+func TestFit(t *testing.T) {
+	style := textStyle(10, false)
+	const name = "qwen3-1.7b-eagle3-k3-angelslim-drafter-temperature-0.9"
+	for width := style.Width("…"); width < style.Width(name)+10; width += 7 {
+		got := fit(name, style, width)
+		head, tail, cut := strings.Cut(got, "…")
+		if style.Width(got) > width || cut == (style.Width(name) <= width) || !strings.HasPrefix(name, head) || !strings.HasSuffix(name, tail) {
+			t.Errorf("in %v: %q", width, got)
+		}
+	}
+	if got := strings.Join(wrap("one two\nthree "+name, style, style.Width("one two ")), "|"); !strings.HasPrefix(got, "one two|three|qw") {
+		t.Errorf("wrapped %q", got)
 	}
 }
 
