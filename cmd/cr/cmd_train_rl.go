@@ -79,7 +79,7 @@ func (t *trainRLCmd) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	if t.DryRun {
-		return job.dryRun(c)
+		return job.dryRun(ctx, c)
 	}
 	return job.train(ctx, c)
 }

@@ -91,7 +91,26 @@ func (t *trainRLCmd) problems(ctx context.Context, c *console, text *chat.Model,
 		return set, 0, usagef("%s: all %d problems are longer than data.max_prompt %d", key, left, r.Data.MaxPrompt)
 	}
 	c.note("%s: %d problems; dropped %d: prompt longer than %d tokens", key, len(set.Problems), left, r.Data.MaxPrompt)
-	return set, left, nil
+	return set, left, t.judgeable(c, set, key, r.Reward.Own != "" && key == "data.train")
+}
+
+// judgeable refuses a set of which no problem has tests, unless something else
+// judges it.
+func (t *trainRLCmd) judgeable(c *console, set datasets.Set, key string, otherwise bool) error {
+	bare := 0
+	for _, p := range set.Problems {
+		if len(p.Tests) == 0 {
+			bare++
+		}
+	}
+	switch {
+	case bare == 0 || otherwise:
+	case bare == len(set.Problems):
+		return usagef("%s: none of its %d problems has tests: take others, or judge by a reward of your own (reward.own)", key, bare)
+	default:
+		c.note("%s: %d of %d problems have no tests, and cannot be judged", key, bare, len(set.Problems))
+	}
+	return nil
 }
 
 // read reads problems in any of their forms.
@@ -193,9 +212,7 @@ func (j *rlJob) train(ctx context.Context, c *console) error {
 	if err := memory.Fits(free); err != nil {
 		return err
 	}
-	// A checkpoint has all weights that are trained; not those of a reference.
-	r := j.recipe
-	base, err := train.Identify(ctx, j.folder, j.options(), r.Model.LoRA.Rank > 0 || r.GRPO.KLCoef != 0)
+	run, err := j.run(ctx)
 	if err != nil {
 		return err
 	}
@@ -205,20 +222,35 @@ func (j *rlJob) train(ctx context.Context, c *console) error {
 	}
 	defer executor.Close()
 	bar := newTrainProgress(c)
-	result, err := grpo.Run(ctx, grpo.Config{
-		Recipe: j.recipe, Version: version, Threads: j.threads(), Steps: j.flags.Steps, Resume: j.flags.Resume, Base: checkpoint.Base(base),
-		Train: j.training, Validation: j.validation, Open: j.open, Reference: j.openReference, Executor: executor,
-		Concurrency: cmp.Or(j.flags.Concurrency, answersAtOnce(j.recipe)), Judges: judgesFor(executor), CacheBytes: j.cacheBytes(free - memory.More()),
-		Console: bar, Progress: func(p grpo.Progress) { bar.at(p.Step, p.Last, p.Share, rlFigures(p)) }, Note: bar.note,
-	})
+	run.Executor, run.Judges, run.CacheBytes = executor, judgesFor(executor), j.cacheBytes(free-memory.More())
+	run.Console, run.Note = bar, bar.note
+	run.Progress = func(p grpo.Progress) { bar.at(p.Step, p.Last, p.Share, rlFigures(p)) }
+	result, err := grpo.Run(ctx, run)
 	bar.end()
+	if err != nil {
+		return rlError(err)
+	}
+	return c.result(result, func(w io.Writer) error { return describeRL(w, result) })
+}
+
+// run is the run's configuration, without what it runs programs with and shows.
+func (j *rlJob) run(ctx context.Context) (grpo.Config, error) {
+	// A checkpoint has all weights that are trained; not those of a reference.
+	r := j.recipe
+	base, err := train.Identify(ctx, j.folder, j.options(), r.Model.LoRA.Rank > 0 || r.GRPO.KLCoef != 0)
+	return grpo.Config{
+		Recipe: r, Version: version, Threads: j.threads(), Steps: j.flags.Steps, Resume: j.flags.Resume, Base: checkpoint.Base(base),
+		Train: j.training, Validation: j.validation, Open: j.open, Reference: j.openReference,
+		Concurrency: cmp.Or(j.flags.Concurrency, answersAtOnce(r)),
+	}, err
+}
+
+// rlError is trainError, and knows of a reward of one's own.
+func rlError(err error) error {
 	if errors.Is(err, reward.ErrBroken) {
 		return badInput(err)
 	}
-	if err != nil {
-		return trainError(err)
-	}
-	return c.result(result, func(w io.Writer) error { return describeRL(w, result) })
+	return trainError(err)
 }
 
 // rlFigures is what a step at work has come to, as far as known.
@@ -249,54 +281,4 @@ func describeRL(w io.Writer, r grpo.Result) error {
 		fmt.Fprintf(w, "best: %s\n", filepath.Base(r.Best))
 	}
 	return nil
-}
-
-// rlForecast is what --dry-run says.
-type rlForecast struct {
-	Trained      int64        `json:"trained"` // parameters
-	Problems     int          `json:"problems"`
-	Dropped      int          `json:"dropped"` // longer than data.max_prompt
-	Validation   int          `json:"validation_problems"`
-	Steps        int          `json:"steps"`
-	StepsInEpoch int          `json:"steps_per_epoch"`
-	Answers      int          `json:"answers_per_step"`
-	Updates      int          `json:"updates_per_step"`
-	MostTokens   int          `json:"most_tokens_per_step"` // sampled, if every answer were as long as it may
-	MicroTokens  int          `json:"micro_tokens"`
-	Memory       train.Memory `json:"memory"`
-	MemoryTotal  int64        `json:"memory_total"`
-	Cache        int64        `json:"cache"`
-	MemoryFree   int64        `json:"memory_free"`
-}
-
-// dryRun says what the run would take. A run that does not fit is an error
-// after that.
-func (j *rlJob) dryRun(c *console) error {
-	memory, err := j.memory()
-	if err != nil {
-		return err
-	}
-	r, free := j.recipe, runtime.FreeMemory()
-	answers := r.Rollout.Prompts * r.Rollout.Group
-	f := rlForecast{
-		Trained: memory.Parameters, Problems: len(j.training.Problems), Dropped: j.left, Validation: len(j.validation.Problems),
-		Steps: j.plan.Last, StepsInEpoch: j.plan.PerEpoch, Answers: answers, Updates: r.Batch.Epochs * (r.Rollout.Prompts / r.Batch.Mini),
-		MostTokens: answers * r.Rollout.MaxResponse, MicroTokens: j.microTokens(),
-		Memory: memory, MemoryTotal: memory.Total(), Cache: j.cacheBytes(free - memory.More()), MemoryFree: free,
-	}
-	if err := c.result(f, f.describe); err != nil {
-		return err
-	}
-	return memory.Fits(free)
-}
-
-func (f rlForecast) describe(w io.Writer) error {
-	m := f.Memory
-	_, err := fmt.Fprintf(w, `model   %d parameters are trained
-data    %d problems (%d too long), %d for validation
-steps   %d (%d an epoch), each %d answers of up to %d tokens in all, %d updates of up to %d tokens at once
-memory  %s: weights %s, gradients %s, moments %s, activations %s, logits %s, the process itself %s; the sampler's cache %s; %s are free
-`, f.Trained, f.Problems, f.Dropped, f.Validation, f.Steps, f.StepsInEpoch, f.Answers, f.MostTokens, f.Updates, f.MicroTokens,
-		humanBytes(f.MemoryTotal), humanBytes(m.Weights), humanBytes(m.Gradients), humanBytes(m.Moments), humanBytes(m.Activations), humanBytes(m.Logits), humanBytes(m.Process), humanBytes(f.Cache), humanBytes(f.MemoryFree))
-	return err
 }

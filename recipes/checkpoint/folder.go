@@ -18,7 +18,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/coderl/cr/internal/atomicfile"
 )
@@ -45,12 +46,15 @@ type Folder struct {
 // process holds the lock; the system drops a lock with its process, however that
 // ends, so there is no stale one.
 func Open(path string) (*Folder, error) {
+	if _, err := writable(path); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(path, 0o755); err != nil {
-		return nil, fmt.Errorf("create the run folder: %w", err)
+		return nil, notFolder(path, err)
 	}
 	lock, err := os.OpenFile(filepath.Join(path, lockFile), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
-		return nil, fmt.Errorf("lock the run folder: %w", err)
+		return nil, notFolder(path, err)
 	}
 	f := &Folder{path: path, lock: lock}
 	if err := f.take(); err != nil {
@@ -64,19 +68,27 @@ func Open(path string) (*Folder, error) {
 
 // take locks the folder and writes down who holds it.
 func (f *Folder) take() error {
-	err := syscall.Flock(int(f.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		holder, _ := os.ReadFile(f.lock.Name()) // the words are a help, no more
-		return fmt.Errorf("%s: %w (process %s): wait for it, stop it, or choose another folder", f.path, ErrLocked, strings.TrimSpace(string(holder)))
-	}
-	if err != nil {
-		return fmt.Errorf("lock %s: %w", f.lock.Name(), err)
+	if err := held(f.lock, unix.LOCK_EX); err != nil {
+		return err
 	}
 	if err := f.lock.Truncate(0); err != nil {
 		return fmt.Errorf("lock %s: %w", f.lock.Name(), err)
 	}
-	_, err = f.lock.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	_, err := f.lock.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 	return err
+}
+
+// held locks a lock file, or says who holds it.
+func held(lock *os.File, how int) error {
+	err := unix.Flock(int(lock.Fd()), how|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		holder, _ := os.ReadFile(lock.Name()) // the words are a help, no more
+		return fmt.Errorf("%s: %w (process %s): wait for it, stop it, or choose another folder", filepath.Dir(lock.Name()), ErrLocked, strings.TrimSpace(string(holder)))
+	}
+	if err != nil {
+		return fmt.Errorf("lock %s: %w", lock.Name(), err)
+	}
+	return nil
 }
 
 // clear removes what is half made or half removed: folders, and files that were

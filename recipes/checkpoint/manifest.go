@@ -54,34 +54,56 @@ type DataID struct {
 // that died before its first checkpoint left nothing to go on with: a new one
 // takes its place, whatever its settings.
 func (f *Folder) Settle(now Manifest, recipe []byte, resume bool, same func(old Manifest, recipe string) error) (Manifest, error) {
+	old, err := f.begun(resume, same)
+	switch {
+	case err != nil:
+		return now, err
+	case old == nil:
+		return now, f.settleNew(now, recipe)
+	}
+	return *old, nil
+}
+
+// begun is what the run in the folder was begun with; nil where a new one may
+// begin there.
+func (f *Folder) begun(resume bool, same func(old Manifest, recipe string) error) (*Manifest, error) {
 	path := filepath.Join(f.path, runFile)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return now, f.settleNew(now, recipe)
+		return nil, f.unclaimed()
 	}
 	if err != nil {
-		return now, fmt.Errorf("resume: %w", err)
+		return nil, fmt.Errorf("resume: %w", err)
 	}
 	empty, err := f.empty()
 	if err != nil {
-		return now, fmt.Errorf("resume: %w", err)
+		return nil, fmt.Errorf("resume: %w", err)
 	}
 	if empty {
-		return now, f.settleNew(now, recipe)
+		return nil, nil
 	}
 	if !resume {
-		return now, fmt.Errorf("%s %w: resume it, or choose another folder", f.path, ErrRunExists)
+		return nil, fmt.Errorf("%s %w: resume it, or choose another folder", f.path, ErrRunExists)
 	}
 	var old Manifest
 	if err := json.Unmarshal(text, &old); err != nil {
-		return now, fmt.Errorf("resume: %s is %w, begin anew in another folder: %w", path, ErrDamaged, err)
+		return nil, fmt.Errorf("resume: %s is %w, begin anew in another folder: %w", path, ErrDamaged, err)
 	}
 	if err := same(old, filepath.Join(f.path, RecipeFile)); errors.Is(err, ErrDamaged) {
-		return now, fmt.Errorf("resume: %w", err)
+		return nil, fmt.Errorf("resume: %w", err)
 	} else if err != nil {
-		return now, fmt.Errorf("%s %w: %w", f.path, ErrSettingsDiffer, err)
+		return nil, fmt.Errorf("%s %w: %w", f.path, ErrSettingsDiffer, err)
 	}
-	return old, nil
+	return &old, nil
+}
+
+// unclaimed refuses a folder with checkpoints that no run.json speaks for.
+func (f *Folder) unclaimed() error {
+	steps, err := f.Steps()
+	if err == nil && len(steps) > 0 {
+		err = fmt.Errorf("%s %w, but %s is missing: choose another folder", f.path, ErrRunExists, runFile)
+	}
+	return err
 }
 
 // empty tells whether no checkpoint is there, nor one is named.
@@ -95,13 +117,6 @@ func (f *Folder) empty() (bool, error) {
 }
 
 func (f *Folder) settleNew(now Manifest, recipe []byte) error {
-	steps, err := f.Steps()
-	if err != nil {
-		return err
-	}
-	if len(steps) > 0 {
-		return fmt.Errorf("%s %w, but %s is missing: choose another folder", f.path, ErrRunExists, runFile)
-	}
 	text, err := json.MarshalIndent(now, "", "  ")
 	if err != nil {
 		return err

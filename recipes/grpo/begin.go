@@ -41,10 +41,12 @@ type runner struct {
 	judge     *judge.Judge
 	sampler   sampler
 	state     state
-	saved     int // the step of the newest checkpoint
+	saved     int  // the step of the newest checkpoint
+	torn      bool // the weights lie between two steps
 	began     time.Time
 	done      int // steps of this process
 	live      Progress
+	scored    int // answers in live.Score
 }
 
 // begin opens the folder, the log and the models, where the last checkpoint left
@@ -95,16 +97,25 @@ func (r *runner) open(ctx context.Context) error {
 
 // settle makes the folder that of the run and returns the steps of its schedule.
 func (r *runner) settle() (int, error) {
-	c := r.config
-	now := checkpoint.Manifest{
-		Version: c.Version, Schedule: r.plan.Schedule, Threads: c.Threads,
-		Train: identify(c.Train), Validation: identify(c.Validation), Base: c.Base,
-	}
-	recipe, err := preset.YAML(c.Recipe)
+	recipe, err := preset.YAML(r.config.Recipe)
 	if err != nil {
 		return 0, err
 	}
-	begun, err := r.folder.Settle(now, recipe, c.Resume, func(old checkpoint.Manifest, path string) error {
+	begun, err := r.folder.Settle(r.config.manifest(r.plan), recipe, r.config.Resume, r.config.same(r.plan))
+	return begun.Schedule, err
+}
+
+// manifest is what a run begins with.
+func (c Config) manifest(p Plan) checkpoint.Manifest {
+	return checkpoint.Manifest{
+		Version: c.Version, Schedule: p.Schedule, Threads: c.Threads,
+		Train: identify(c.Train), Validation: identify(c.Validation), Base: c.Base,
+	}
+}
+
+// same finds what keeps the run that a folder holds from being this one.
+func (c Config) same(p Plan) func(old checkpoint.Manifest, path string) error {
+	return func(old checkpoint.Manifest, path string) error {
 		recipe, err := preset.LoadRL(path, nil)
 		if err != nil {
 			return fmt.Errorf("%s is %w, begin anew in another folder: %w", path, checkpoint.ErrDamaged, err)
@@ -112,12 +123,26 @@ func (r *runner) settle() (int, error) {
 		if changes := preset.Changes(recipe, c.Recipe); len(changes) > 0 {
 			return fmt.Errorf("%s was %s, now %s", changes[0].Key, changes[0].Old, changes[0].New)
 		}
-		return old.SameEnd(now, r.plan.Last, c.Recipe.Optim.Schedule == "constant")
-	})
-	if err != nil {
-		return 0, err
+		return old.SameEnd(c.manifest(p), p.Last, c.Recipe.Optim.Schedule == "constant")
 	}
-	return begun.Schedule, nil
+}
+
+// Check finds, without computing or changing anything, what would keep [Run] from
+// working, and what it would find in its folder.
+func Check(ctx context.Context, c Config) (checkpoint.Standing, error) {
+	p, err := NewPlan(c.Recipe, len(c.Train.Problems), c.Steps)
+	if err != nil {
+		return checkpoint.Standing{}, err
+	}
+	found, err := checkpoint.Inspect(c.Recipe.Train.Out, c.Resume, c.same(p))
+	if err == nil && found.Latest > 0 {
+		var s state
+		err = checkpoint.ReadState(checkpoint.Step(c.Recipe.Train.Out, found.Latest), &s)
+	}
+	if err != nil {
+		return found, err
+	}
+	return found, reward.Reachable(ctx, c.Recipe.Reward)
 }
 
 func identify(set datasets.Set) checkpoint.DataID {
@@ -168,9 +193,7 @@ func (r *runner) openModels(ctx context.Context, from string) error {
 		recipe: recipe, endpoint: endpoint, scorer: reward.New(recipe.Reward, r.judge, patience),
 		concurrency: concurrency, judges: cmp.Or(r.config.Judges, defaultJudges), tell: r.tellSample,
 	}
-	if tools := r.tools(); tools != nil {
-		r.sampler.tools = markedTools{tools}
-	}
+	r.sampler.tools = r.tools()
 	return nil
 }
 

@@ -7,8 +7,10 @@ type drift struct {
 	mean, max, kl, k3         float64 // of |Δ log p|; estimates of KL(sampler ‖ trainer)
 	probMean, probMax, probSD float64 // of |Δ p|
 	pearson                   float64 // of the two probabilities
+	tokens                    int     // compared
 }
 
+// driftOf is the drift over all sampled tokens; NaN where there are none.
 func driftOf(all []*sample) drift {
 	var d drift
 	n := 0.0
@@ -30,8 +32,10 @@ func driftOf(all []*sample) drift {
 		}
 	}
 	if n == 0 {
-		return drift{}
+		none := math.NaN()
+		return drift{mean: none, max: none, kl: none, k3: none, probMean: none, probMax: none, probSD: none, pearson: none}
 	}
+	d.tokens = int(n)
 	for _, v := range []*float64{&d.mean, &d.kl, &d.k3, &d.probMean} {
 		*v /= n
 	}

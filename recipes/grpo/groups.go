@@ -3,8 +3,10 @@ package grpo
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/coderl/cr/datasets"
+	"github.com/coderl/cr/sandbox"
 )
 
 // mostRounds bounds the rounds of resampling in a step, as DAPO's
@@ -21,6 +23,8 @@ type round struct {
 	worth    []float64 // rewards of all answers that were sampled
 	problems int       // drawn
 	means    tally     // of the groups' rewards, replaced groups included
+	infra    int       // answers that could not be judged, those of replaced groups included
+	invalid  int       // the same for problems that cannot be
 }
 
 // practise samples a step's answers. With grpo.uniform resample, groups whose
@@ -44,6 +48,9 @@ func (r *runner) practise(ctx context.Context) (round, error) {
 		out.sampled += len(fresh)
 		out.lap.generate += l.generate
 		out.lap.judge += l.judge
+		if err := r.countFailures(&out, fresh); err != nil {
+			return out, err
+		}
 		for group := range groupsOf(fresh) {
 			out.worth = append(out.worth, rewardsOf(group)...)
 			if rewards := rewardsOf(group); len(rewards) > 0 {
@@ -126,19 +133,50 @@ func leave(group []*sample, why fate) {
 	}
 }
 
-// tellFailures counts answers that could not be judged, and tells of the first.
-func (r *runner) tellFailures(all []*sample) {
+// countFailures counts answers that could not be judged, and tells of the first.
+// Where that is all of a round, going on would practise for nothing.
+func (r *runner) countFailures(out *round, fresh []*sample) error {
 	failed, first := 0, error(nil)
-	for _, s := range all {
-		if s.failure != nil {
+	for _, s := range fresh {
+		switch {
+		case s.failure != nil:
 			failed++
 			if first == nil {
 				first = fmt.Errorf("answer %d to %s: %w", s.index, s.question, s.failure)
 			}
+		case s.score.Verdict == sandbox.InvalidTask:
+			out.invalid++
 		}
 	}
-	if failed > 0 {
-		r.config.note("step %d: %d of %d answers could not be judged (reward.infra %s): %v",
-			r.state.Step+1, failed, len(all), r.config.Recipe.Reward.Infra, first)
+	out.infra += failed
+	policy := r.config.Recipe.Reward.Infra
+	switch {
+	case failed == len(fresh) && policy == "drop":
+		return fmt.Errorf("%w: none of %d answers could be: %w", errJudging, failed, first)
+	case failed > 0:
+		r.config.note("step %d: %d of %d answers could not be judged (reward.infra %s): %v", r.state.Step+1, failed, len(fresh), policy, first)
+	}
+	return nil
+}
+
+// idleSteps is how many steps in a row without anything to learn from bring
+// advice.
+const idleSteps = 5
+
+// tellIdle tells of a step whose rewards teach nothing.
+func (r *runner) tellIdle(p round, m updated) {
+	teaches := func(s *sample) bool { return s.fate == learnt && s.advantage != 0 }
+	if slices.ContainsFunc(p.samples, teaches) {
+		r.state.Idle = 0
+		return
+	}
+	r.state.Idle++
+	did := "no weight was changed"
+	if m.updates > 0 {
+		did = "the update has no part of theirs"
+	}
+	r.config.note("step %d: nothing to learn from: in each of %d groups all answers are worth the same, or are left out; %s", r.state.Step+1, p.groups, did)
+	if r.state.Idle%idleSteps == 0 {
+		r.config.note("%d steps in a row had nothing to learn from, see rollouts/%d.jsonl: take problems that the model solves sometimes, more answers to each (rollout.group), a higher rollout.temperature, partial credit (reward.score=share), or grpo.uniform=resample", r.state.Idle, r.state.Step+1)
 	}
 }

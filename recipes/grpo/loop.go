@@ -2,7 +2,9 @@ package grpo
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/coderl/cr/recipes/checkpoint"
@@ -55,7 +57,7 @@ func (r *runner) step(ctx context.Context) error {
 
 // work samples, judges and updates; its metrics wait in the state to be logged.
 func (r *runner) work(ctx context.Context) ([]runlog.Metric, error) {
-	r.live.Score = 0
+	r.live.Score, r.live.Done, r.live.Of = math.NaN(), 0, 0
 	began := time.Now()
 	busy := r.engineSeconds()
 	r.tell("generate", 0)
@@ -64,7 +66,6 @@ func (r *runner) work(ctx context.Context) ([]runlog.Metric, error) {
 		return nil, err
 	}
 	busy = r.engineSeconds() - busy
-	r.tellFailures(practice.samples)
 	adv := time.Now()
 	r.weigh(practice.samples)
 	advTime := time.Since(adv)
@@ -83,6 +84,8 @@ func (r *runner) work(ctx context.Context) ([]runlog.Metric, error) {
 		step: time.Since(began), generate: practice.lap.generate, judge: practice.lap.judge, adv: advTime,
 		old: made.oldTime, ref: made.refTime, update: made.updateTime, renew: time.Since(renew), busy: busy,
 	}
+	r.torn = false
+	r.tellIdle(practice, made)
 	figures := r.figures(practice, made)
 	r.state.Pending = figures
 	r.state.Drawn += practice.problems
@@ -111,7 +114,7 @@ func (r *runner) record(ctx context.Context, clocks []runlog.Metric) error {
 		figures = append(figures[:len(figures):len(figures)], found...)
 		figures = append(figures, r.compare()...)
 		clocks = append(clocks, runlog.Clock("timing_s/testing", time.Since(began).Seconds()))
-		best = r.state.PassAt1 > r.state.MarkedScore
+		best = r.validated() && r.state.PassAt1 > r.state.MarkedScore
 	}
 	score := r.state.Score
 	for _, f := range r.state.Pending {
@@ -154,17 +157,28 @@ func (r *runner) save(best bool) error {
 	return nil
 }
 
-// stopped saves what an interrupted run has done since its last checkpoint.
+// stopped saves what a run has done since its last checkpoint that is
+// interrupted, or has nobody to judge its answers.
 func (r *runner) stopped(ctx context.Context, err error) error {
-	if ctx.Err() == nil {
+	judging := ctx.Err() == nil && errors.Is(err, errJudging)
+	if r.torn || ctx.Err() == nil && !judging {
 		return err
 	}
 	if r.saved != r.state.Step {
-		if err := r.save(false); err != nil {
-			return fmt.Errorf("%w; the checkpoint failed: %w", checkpoint.ErrInterrupted, err)
+		if saveErr := r.save(false); saveErr != nil {
+			if !judging {
+				err = checkpoint.ErrInterrupted
+			}
+			return fmt.Errorf("%w; the checkpoint failed: %w", err, saveErr)
 		}
 	}
-	return r.folder.Interrupted(r.saved, r.plan.Last)
+	switch {
+	case !judging:
+		return r.folder.Interrupted(r.saved, r.plan.Last)
+	case r.saved > 0:
+		return fmt.Errorf("%w; step %d is saved: resume the run when that is mended", err, r.saved)
+	}
+	return err
 }
 
 func (r *runner) result() Result {

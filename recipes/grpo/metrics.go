@@ -19,7 +19,7 @@ func (r *runner) figures(p round, m updated) []figure {
 	d, g := m.drift, r.config.Recipe.GRPO
 	all := []figure{
 		number("actor/entropy", m.entropy),
-		count("training/rollout_probs_diff_valid", 1),
+		count("training/rollout_probs_diff_valid", min(1, d.tokens)),
 		number("training/rollout_probs_diff_max", d.probMax),
 		number("training/rollout_probs_diff_mean", d.probMean),
 		number("training/rollout_probs_diff_std", d.probSD),
@@ -40,7 +40,7 @@ func (r *runner) figures(p round, m updated) []figure {
 		count("actor/updates", m.updates), number("actor/lr", r.schedule.At(r.state.Step)),
 		count("training/global_step", r.state.Step+1), count("training/epoch", r.state.Drawn/max(1, r.plan.PerEpoch*r.config.Recipe.Rollout.Prompts)))
 	all = append(all, r.answers(p.samples)...)
-	return append(all, rewards(p)...)
+	return append(all, rewards(p, r.config.Recipe.Reward.Own != "")...)
 }
 
 // answers are the metrics of what was sampled.
@@ -101,18 +101,14 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// rewards say why answers are worth what they are, and what policies did.
-func rewards(p round) []figure {
+// rewards say why answers are worth what they are, and what policies did. Where
+// a reward of one's own takes the tests' place, nobody knows which pass them.
+func rewards(p round, byOwn bool) []figure {
 	var solved, code, bonus, kept float64
-	var infra, invalid, cut, noCode, out, hidden int
+	var cut, noCode, out, hidden int
 	own := map[string][]float64{}
 	for _, s := range p.samples {
-		switch {
-		case s.failure != nil:
-			infra++
-		case s.score.Verdict == sandbox.InvalidTask:
-			invalid++
-		default:
+		if s.failure == nil && s.score.Verdict != sandbox.InvalidTask {
 			kept++
 			code += s.score.Code
 			bonus += s.score.Bonus
@@ -136,13 +132,16 @@ func rewards(p round) []figure {
 			own[name] = append(own[name], v)
 		}
 	}
-	n := max(1, kept)
-	all := []figure{
-		number("reward/acc", solved/n), number("reward/code_score", code/n), number("reward/tool_call_bonus", bonus/n),
-		count("reward/answers", p.sampled), count("reward/infra_errors", infra), count("reward/invalid_tasks", invalid),
+	var all []figure
+	if !byOwn {
+		all = append(all, number("reward/acc", solved/kept))
+	}
+	all = append(all,
+		number("reward/code_score", code/kept), number("reward/tool_call_bonus", bonus/kept),
+		count("reward/answers", p.sampled), count("reward/infra_errors", p.infra), count("reward/invalid_tasks", p.invalid),
 		count("reward/truncated", cut), count("reward/no_code", noCode), count("reward/dropped", out), count("reward/masked", hidden),
 		number("reward/sampled_score/mean", mean(p.worth)), count("reward/groups", p.groups), count("reward/uniform_groups", p.uniform),
-	}
+	)
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		all = append(all, number("reward/own/"+name, mean(own[name])))
 	}
@@ -160,14 +159,16 @@ type times struct {
 // computed, the rest being waits for tools and programs.
 func (t times) metrics(samples []*sample) []runlog.Metric {
 	response, all := 0, tokensOf(samples)
+	var writing, calling []float64
 	for _, s := range samples {
 		response += s.response()
+		writing, calling = append(writing, s.writing.Seconds()), append(calling, s.calling.Seconds())
 	}
 	phases := t.generate + t.judge + t.adv + t.old + t.ref + t.update + t.renew
 	perToken := func(key string, d time.Duration, tokens int64) runlog.Metric {
 		return runlog.Clock("timing_per_token_ms/"+key, 1e3*d.Seconds()/float64(max(1, tokens)))
 	}
-	return []runlog.Metric{
+	return append(slices.Concat(clocks("timing_s/agent_loop/generate_sequences", writing), clocks("timing_s/agent_loop/tool_calls", calling)),
 		runlog.Clock("timing_s/gen", t.generate.Seconds()), runlog.Clock("timing_s/reward", t.judge.Seconds()),
 		runlog.Clock("timing_s/old_log_prob", t.old.Seconds()), runlog.Clock("timing_s/ref", t.ref.Seconds()),
 		runlog.Clock("timing_s/adv", t.adv.Seconds()), runlog.Clock("timing_s/update_actor", t.update.Seconds()),
@@ -177,7 +178,16 @@ func (t times) metrics(samples []*sample) []runlog.Metric {
 		runlog.Clock("perf/throughput", float64(all)/t.step.Seconds()),
 		runlog.Clock("perf/engine_busy", t.busy/max(1e-9, t.generate.Seconds())),
 		runlog.Clock("perf/overhead", max(0, t.step-phases).Seconds()/t.step.Seconds()),
+	)
+}
+
+// clocks is the spread of some times.
+func clocks(key string, seconds []float64) []runlog.Metric {
+	var metrics []runlog.Metric
+	for _, f := range spread(key, seconds) {
+		metrics = append(metrics, runlog.Clock(f.Key, float64(f.Value)))
 	}
+	return metrics
 }
 
 // tokensOf is the tokens of all sequences, prompts included.

@@ -21,12 +21,18 @@ func (r *runner) tell(stage string, share float64) {
 // tellSample reports an answer that was judged; done counts them in the step.
 func (r *runner) tellSample(done, of int, s *sample) {
 	p := &r.live
-	if done == 1 || math.IsNaN(p.Score) {
-		p.Score, p.Length, p.Turns = 0, 0, 0
+	if done == 1 {
+		p.Score, p.Length, p.Turns, r.scored = math.NaN(), 0, 0, 0
 	}
 	n := float64(done)
 	p.Done, p.Of = done, of
-	p.Score += (s.score.Reward - p.Score) / n
+	if s.fate != dropped {
+		r.scored++
+		if r.scored == 1 {
+			p.Score = 0
+		}
+		p.Score += (s.score.Reward - p.Score) / float64(r.scored)
+	}
 	p.Length += (float64(s.response()) - p.Length) / n
 	p.Turns += (float64(len(s.episode.Turns)) - p.Turns) / n
 	r.tell("generate", n/float64(of))

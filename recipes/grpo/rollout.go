@@ -19,12 +19,21 @@ import (
 // errTool marks a tool call that could not run for reasons of ours.
 var errTool = errors.New("tool call")
 
-// markedTools tells failures of tools from those of the engine.
-type markedTools struct{ agent.Toolbox }
+// errJudging marks the end of a run whose answers cannot be judged.
+var errJudging = errors.New("judge")
+
+// markedTools tells failures of tools from those of the engine, and how long an
+// answer's calls took, which come one after another.
+type markedTools struct {
+	agent.Toolbox
+	spent *time.Duration
+}
 
 // Call implements [agent.Toolbox].
 func (m markedTools) Call(ctx context.Context, call chat.ToolCall, limit time.Duration) (agent.ToolReply, error) {
+	began := time.Now()
 	reply, err := m.Toolbox.Call(ctx, call, limit)
+	*m.spent += time.Since(began)
 	if err != nil {
 		err = fmt.Errorf("%w: %w", errTool, err)
 	}
@@ -124,8 +133,14 @@ func (s sampler) write(ctx context.Context, cancel func(error), x *sample, p dat
 			Request: fmt.Sprintf("%d/%d/%s/%d", step, x.group, p.ID, x.index),
 		},
 	}
+	tools := s.tools
+	if tools != nil {
+		tools = markedTools{tools, &x.calling}
+	}
+	began := time.Now()
 	var err error
-	x.episode, err = agent.Run(ctx, s.endpoint, s.tools, opening, budgets(s.recipe))
+	x.episode, err = agent.Run(ctx, s.endpoint, tools, opening, budgets(s.recipe))
+	x.writing = time.Since(began) - x.calling
 	switch {
 	case errors.Is(err, errTool):
 		x.failure = err
@@ -141,7 +156,7 @@ func (s sampler) judge(ctx context.Context, cancel func(error), x *sample, p dat
 	}
 	w := s.recipe.Reward
 	if x.failure != nil && (w.Infra == "stop" || errors.Is(x.failure, reward.ErrBroken)) {
-		cancel(fmt.Errorf("judge answer %d to %s: %w", x.index, x.question, x.failure))
+		cancel(fmt.Errorf("%w answer %d to %s: %w", errJudging, x.index, x.question, x.failure))
 	}
 	x.lay()
 	x.decide(w.Infra, w.Truncated)

@@ -2,6 +2,7 @@ package grpo
 
 import (
 	"strings"
+	"time"
 
 	"github.com/coderl/cr/eval/agent"
 	"github.com/coderl/cr/recipes/examples"
@@ -27,7 +28,9 @@ type sample struct {
 	question string
 	episode  agent.Episode
 	score    reward.Score
-	failure  error // why it could not be judged; nil: it was
+	failure  error         // why it could not be judged; nil: it was
+	writing  time.Duration // until it was written, without its tool calls
+	calling  time.Duration // of its tool calls
 	fate     fate
 
 	// The trajectory: the ids that the model saw and those it sampled, never

@@ -19,10 +19,13 @@ type state struct {
 
 	Score   checkpoint.Exact `json:"score"`     // of the last step
 	PassAt1 checkpoint.Exact `json:"pass_at_1"` // of the last validation
+	// Partial: some of its answers could not be judged, which are not in PassAt1.
+	Partial bool `json:"partial,omitempty"`
 	// Marked is the checkpoint with the best validation, 0: none yet.
 	Marked      int              `json:"marked"`
 	MarkedScore checkpoint.Exact `json:"marked_score"`
 
+	Idle      int       `json:"idle"` // steps in a row that had nothing to learn from
 	Agreement agreement `json:"agreement"`
 }
 

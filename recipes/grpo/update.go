@@ -2,6 +2,7 @@ package grpo
 
 import (
 	"context"
+	"math"
 	"time"
 )
 
@@ -83,11 +84,14 @@ func (r *runner) update(ctx context.Context, all []*sample) (updated, error) {
 	return made, nil
 }
 
+// finish makes means of sums: NaN where there was no update, for zeros would be
+// read as figures of one.
 func (m *updated) finish() {
-	n := float64(max(1, m.updates+m.skipped))
-	for _, v := range []*float64{&m.pg, &m.kl, &m.ppoKL, &m.clipped, &m.dual, &m.gradNorm} {
+	n := float64(m.updates + m.skipped)
+	for _, v := range []*float64{&m.pg, &m.kl, &m.ppoKL, &m.clipped, &m.dual} {
 		*v /= n
 	}
+	m.gradNorm /= float64(m.updates)
 }
 
 // updateOnce accumulates the gradients of one mini-batch, whatever micro-batches
@@ -126,6 +130,7 @@ func (r *runner) updateOnce(ctx context.Context, mini []*sample, onPolicy bool, 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	r.torn = true
 	done, err := r.trainer.Step(r.schedule.At(r.state.Step))
 	if err != nil {
 		return err
@@ -176,8 +181,11 @@ func (r *runner) weights(mini []*sample) map[*sample]float64 {
 	return weights
 }
 
-// entropy is the samples' entropy, aggregated as the loss is.
+// entropy is the samples' entropy, aggregated as the loss is; NaN of none.
 func (r *runner) entropy(all []*sample) float64 {
+	if len(all) == 0 {
+		return math.NaN()
+	}
 	weights, sum := r.weights(all), 0.0
 	for _, s := range all {
 		for _, h := range s.entropy {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,13 +44,37 @@ func (r *runner) validate(ctx context.Context, step int) ([]figure, error) {
 	if err != nil {
 		return nil, fmt.Errorf("validate: %w", err)
 	}
-	r.state.PassAt1 = checkpoint.Exact(results.PassAtK["1"].Value)
+	if results.InfraErrors > 0 && r.config.Recipe.Reward.Infra == "stop" {
+		return nil, fmt.Errorf("%w the validation: %d of %d answers could not be", errJudging, results.InfraErrors, results.Samples)
+	}
+	r.state.PassAt1 = checkpoint.Exact(passAt(results.Figures, 1))
+	r.state.Partial = results.InfraErrors > 0
+	if math.IsNaN(float64(r.state.PassAt1)) {
+		r.config.note("step %d: none of the %d answers of the validation could be judged; its pass@1 is not known", step, results.Samples)
+	}
 	return validationFigures(r.config.Validation.Name, config.N, results), nil
+}
+
+// validated tells whether the last validation's pass@1 is that of all its answers,
+// and can be held against others'.
+func (r *runner) validated() bool {
+	return !r.state.Partial && !math.IsNaN(float64(r.state.PassAt1))
+}
+
+// passAt is pass@k, NaN where too few answers could be judged.
+func passAt(f eval.Figures, k int) float64 {
+	if found, ok := f.PassAtK[strconv.Itoa(k)]; ok {
+		return found.Value
+	}
+	return math.NaN()
 }
 
 // compare holds the last validation against the rewards, and tells where they
 // disagree.
 func (r *runner) compare() []figure {
+	if !r.validated() {
+		return nil
+	}
 	g, ok := r.state.Agreement.validated(float64(r.state.PassAt1))
 	if !ok {
 		return nil
@@ -85,19 +110,22 @@ func (r *runner) evaluation(step int) eval.Config {
 // all tests pass, reward the share of tests.
 func validationFigures(source string, n int, results eval.Results) []figure {
 	core, aux := "val-core/"+source+"/", "val-aux/"+source+"/"
-	all := []figure{number(fmt.Sprintf("%sacc/mean@%d", core, n), results.PassAtK["1"].Value)}
-	if best, ok := results.PassAtK[strconv.Itoa(n)]; ok && n > 1 {
-		all = append(all, number(fmt.Sprintf("%sacc/best@%d/mean", core, n), best.Value))
+	all := []figure{number(fmt.Sprintf("%sacc/mean@%d", core, n), passAt(results.Figures, 1))}
+	if n > 1 {
+		all = append(all, number(fmt.Sprintf("%sacc/best@%d/mean", core, n), passAt(results.Figures, n)))
 	}
 	// Data of several sources also has a figure for each, as verl's has.
 	if sources := results.By["platform"]; len(sources) > 1 {
 		for _, name := range slices.Sorted(maps.Keys(sources)) {
-			all = append(all, number(fmt.Sprintf("val-core/%s/acc/mean@%d", name, n), sources[name].PassAtK["1"].Value))
+			all = append(all, number(fmt.Sprintf("val-core/%s/acc/mean@%d", name, n), passAt(sources[name].Figures, 1)))
 		}
 	}
-	answers := float64(max(1, results.Samples))
+	answers, share := float64(max(1, results.Samples)), results.MeanTestShare
+	if math.IsNaN(passAt(results.Figures, 1)) {
+		share = math.NaN()
+	}
 	return append(all,
-		number(fmt.Sprintf("%sreward/mean@%d", aux, n), results.MeanTestShare),
+		number(fmt.Sprintf("%sreward/mean@%d", aux, n), share),
 		number("val-aux/num_turns/mean", 2*float64(results.Turns)/answers),
 		number("val-aux/response_length/mean", float64(results.Tokens.Completion+results.Tokens.Tool)/answers),
 		count("val-aux/infra_errors", results.InfraErrors))
