@@ -11,6 +11,7 @@ import (
 	goruntime "runtime"
 	"slices"
 	"strings"
+	"syscall"
 
 	sftdata "github.com/coderl/cr/datasets/sft"
 	"github.com/coderl/cr/recipes/checkpoint"
@@ -284,6 +285,10 @@ func trainError(err error) error {
 		return usagef("%w (--resume, --out)", err)
 	case errors.Is(err, checkpoint.ErrSettingsDiffer), errors.Is(err, checkpoint.ErrDamaged), errors.Is(err, examples.ErrTooFew):
 		return badInput(err)
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fmt.Errorf("%w (make room, then the same command with --resume)", err)
+	case errors.Is(err, checkpoint.ErrNoFolder):
+		return usagef("%w (--out)", err)
 	case errors.Is(err, checkpoint.ErrInterrupted):
 		return fmt.Errorf("%w (the same command with --resume)", err)
 	case errors.Is(err, checkpoint.ErrLocked):

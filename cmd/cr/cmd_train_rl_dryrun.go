@@ -147,11 +147,18 @@ func (f rlForecast) describe(w io.Writer) error {
 data    %d problems (%d too long), %d for validation
 steps   %d (%d an epoch), each %d answers of up to %d tokens in all, %d updates of up to %d tokens at once
 memory  %s: weights %s, gradients %s, moments %s, activations %s, logits %s, the process itself %s; the sampler's cache %s; %s are free
-disk    checkpoints of about %s, of which %d stay; %s are free
-%s`, f.Trained, f.Problems, f.Dropped, f.Validation, f.Steps, f.StepsInEpoch, f.Answers, f.MostTokens, f.Updates, f.MicroTokens,
+%s%s`, f.Trained, f.Problems, f.Dropped, f.Validation, f.Steps, f.StepsInEpoch, f.Answers, f.MostTokens, f.Updates, f.MicroTokens,
 		humanBytes(f.MemoryTotal), humanBytes(m.Weights), humanBytes(m.Gradients), humanBytes(m.Moments), humanBytes(m.Activations), humanBytes(m.Logits), humanBytes(m.Process), humanBytes(f.Cache), humanBytes(f.MemoryFree),
-		humanBytes(f.Checkpoint), f.Checkpoints, humanBytes(f.DiskFree), f.goingOn())
+		f.disk(), f.goingOn())
 	return err
+}
+
+// disk is the line about checkpoints.
+func (f rlForecast) disk() string {
+	if f.DiskFree == 0 {
+		return "" // there is no folder to put them in, as an error says
+	}
+	return fmt.Sprintf("disk    checkpoints of about %s, of which up to %d and the best stay; %s are free\n", humanBytes(f.Checkpoint), f.Checkpoints, humanBytes(f.DiskFree))
 }
 
 // goingOn is the line about a run that is resumed.

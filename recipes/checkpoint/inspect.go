@@ -54,7 +54,7 @@ func writable(path string) (string, error) {
 		case err != nil:
 			return "", notFolder(path, err)
 		case !info.IsDir():
-			return "", notFolder(path, fmt.Errorf("%s is a file", place))
+			return "", notFolder(path, fmt.Errorf("%s is no folder", place))
 		}
 		if err := unix.Access(place, unix.W_OK); err != nil {
 			return "", notFolder(path, fmt.Errorf("%s: %w", place, err))
@@ -63,9 +63,11 @@ func writable(path string) (string, error) {
 	}
 }
 
-// notFolder says that a path cannot be a run's folder.
+// ErrNoFolder: the path cannot be a run's folder.
+var ErrNoFolder = errors.New("cannot be the run folder")
+
 func notFolder(path string, err error) error {
-	return fmt.Errorf("run folder %s: %w: choose a folder that can be written to", path, err)
+	return fmt.Errorf("%s %w: %w: choose a folder that can be written to", path, ErrNoFolder, err)
 }
 
 // unlocked tells whether no process trains in the folder.

@@ -43,7 +43,7 @@ func (f *Folder) TakenUp(n, held, marked int) error {
 // Interrupted is [ErrInterrupted] with what the run has saved, of last steps.
 func (f *Folder) Interrupted(saved, last int) error {
 	if saved == 0 {
-		return fmt.Errorf("%w before the first step was done; the same command with resuming begins again", ErrInterrupted)
+		return fmt.Errorf("%w before the first step was done; resuming the run begins it anew", ErrInterrupted)
 	}
 	return fmt.Errorf("%w after step %d of %d, saved in %s; resume the run to go on", ErrInterrupted, saved, last, f.Step(saved))
 }

@@ -9,7 +9,8 @@ const advantageEpsilon = 1e-6
 // Advantages are the rewards relative to their groups: A = R − mean, divided by
 // the group's standard deviation (of a sample, n−1) plus 1e-6 where byStd is
 // set, undivided as in Dr.GRPO (arXiv 2503.20783) where not. group[i] names the
-// group of rewards[i]. As in verl, a group of one has mean 0 and deviation 1.
+// group of rewards[i]. As in verl, a group of one has mean 0 and deviation 1. One
+// of equal rewards has no advantage, where verl's has what rounding leaves of it.
 func Advantages(rewards []float64, group []int, byStd bool) []float64 {
 	members := map[int][]float64{}
 	for i, g := range group {
@@ -17,6 +18,9 @@ func Advantages(rewards []float64, group []int, byStd bool) []float64 {
 	}
 	advantages := make([]float64, len(rewards))
 	for i, g := range group {
+		if len(members[g]) > 1 && uniform(members[g]) {
+			continue
+		}
 		mean, std := moments(members[g])
 		advantages[i] = rewards[i] - mean
 		if byStd {
