@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/coderl/cr/datasets"
 	"github.com/coderl/cr/eval"
@@ -121,6 +122,30 @@ func TestRunThatNobodyJudges(t *testing.T) {
 		if string(read(t, filepath.Join(s.Out, name))) != string(read(t, filepath.Join(whole.Out, name))) {
 			t.Errorf("%s differs from the undisturbed run's", name)
 		}
+	}
+}
+
+// The times of an answer are its writing and its tool calls, without one another;
+// those of a step are told as verl tells them, with its slowest answer.
+func TestAgentTimes(t *testing.T) {
+	fast := &sample{writing: 2 * time.Second, calling: 3 * time.Second}
+	slow := &sample{writing: 4 * time.Second, calling: 2 * time.Second}
+	slow.episode.PromptTokens, slow.episode.CompletionTokens, slow.episode.ReplyTokens = 7, 5, 4
+	found := map[string]float64{}
+	for _, m := range agentTimes([]*sample{fast, slow}) {
+		found[strings.TrimPrefix(m.Key, "timing_s/agent_loop/")] = m.Value
+	}
+	for key, want := range map[string]float64{
+		"generate_sequences/min": 2, "generate_sequences/max": 4, "generate_sequences/mean": 3,
+		"tool_calls/min": 2, "tool_calls/max": 3, "tool_calls/mean": 2.5,
+		"slowest/generate_sequences": 4, "slowest/tool_calls": 2, "slowest/prompt_length": 7, "slowest/response_length": 9,
+	} {
+		if v, ok := found[key]; !ok || v != want {
+			t.Errorf("%s is %v, want %v", key, v, want)
+		}
+	}
+	if all := agentTimes(nil); len(all) != 6 {
+		t.Errorf("a step without answers has %v", all)
 	}
 }
 

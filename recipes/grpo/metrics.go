@@ -159,16 +159,14 @@ type times struct {
 // computed, the rest being waits for tools and programs.
 func (t times) metrics(samples []*sample) []runlog.Metric {
 	response, all := 0, tokensOf(samples)
-	var writing, calling []float64
 	for _, s := range samples {
 		response += s.response()
-		writing, calling = append(writing, s.writing.Seconds()), append(calling, s.calling.Seconds())
 	}
 	phases := t.generate + t.judge + t.adv + t.old + t.ref + t.update + t.renew
 	perToken := func(key string, d time.Duration, tokens int64) runlog.Metric {
 		return runlog.Clock("timing_per_token_ms/"+key, 1e3*d.Seconds()/float64(max(1, tokens)))
 	}
-	return append(slices.Concat(clocks("timing_s/agent_loop/generate_sequences", writing), clocks("timing_s/agent_loop/tool_calls", calling)),
+	return append(agentTimes(samples),
 		runlog.Clock("timing_s/gen", t.generate.Seconds()), runlog.Clock("timing_s/reward", t.judge.Seconds()),
 		runlog.Clock("timing_s/old_log_prob", t.old.Seconds()), runlog.Clock("timing_s/ref", t.ref.Seconds()),
 		runlog.Clock("timing_s/adv", t.adv.Seconds()), runlog.Clock("timing_s/update_actor", t.update.Seconds()),
@@ -179,6 +177,28 @@ func (t times) metrics(samples []*sample) []runlog.Metric {
 		runlog.Clock("perf/engine_busy", t.busy/max(1e-9, t.generate.Seconds())),
 		runlog.Clock("perf/overhead", max(0, t.step-phases).Seconds()/t.step.Seconds()),
 	)
+}
+
+// agentTimes are how long answers took to write and their tools to run, and what
+// the slowest of them was like; its lengths are tokens, under verl's names.
+func agentTimes(samples []*sample) []runlog.Metric {
+	var writing, calling []float64
+	var slowest *sample
+	for _, s := range samples {
+		writing, calling = append(writing, s.writing.Seconds()), append(calling, s.calling.Seconds())
+		if slowest == nil || s.writing+s.calling > slowest.writing+slowest.calling {
+			slowest = s
+		}
+	}
+	all := slices.Concat(clocks("timing_s/agent_loop/generate_sequences", writing), clocks("timing_s/agent_loop/tool_calls", calling))
+	if slowest == nil {
+		return all
+	}
+	return append(all,
+		runlog.Clock("timing_s/agent_loop/slowest/generate_sequences", slowest.writing.Seconds()),
+		runlog.Clock("timing_s/agent_loop/slowest/tool_calls", slowest.calling.Seconds()),
+		runlog.Clock("timing_s/agent_loop/slowest/prompt_length", float64(slowest.episode.PromptTokens)),
+		runlog.Clock("timing_s/agent_loop/slowest/response_length", float64(slowest.response())))
 }
 
 // clocks is the spread of some times.

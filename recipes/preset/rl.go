@@ -34,7 +34,7 @@ type RLData struct {
 type Rollout struct {
 	Prompts     int     `yaml:"prompts" min:"1" max:"1048576" default:"128" doc:"Problems in a step."`
 	Group       int     `yaml:"group" min:"1" max:"65536" default:"8" doc:"Answers sampled of each problem."`
-	Temperature float64 `yaml:"temperature" above:"0" max:"10" default:"1.0" doc:"Sampling temperature; the loss divides logits by it too."`
+	Temperature float64 `yaml:"temperature" min:"0.001" max:"10" default:"1.0" doc:"Sampling temperature; the loss divides logits by it too."`
 	TopP        float64 `yaml:"top_p" above:"0" max:"1" default:"1.0" doc:"Smallest set of tokens with that probability."`
 	TopK        int     `yaml:"top_k" min:"0" max:"1048576" default:"0" doc:"Most likely tokens to draw from; 0 is all."`
 	MaxResponse int     `yaml:"max_response" min:"1" max:"1048576" default:"16384" doc:"Tokens of an answer over all its turns, tool replies included."`
@@ -90,7 +90,7 @@ type RLBatch struct {
 type RLOptim struct {
 	LR          float64   `yaml:"lr" min:"0" max:"10" default:"1e-6" doc:"Peak learning rate."`
 	Betas       []float64 `yaml:"betas" min:"0" below:"1" len:"2" default:"[0.9, 0.999]" doc:"Decay of the first and second moment."`
-	Eps         float64   `yaml:"eps" above:"0" default:"1e-8" doc:"Added to the root of the second moment."`
+	Eps         float64   `yaml:"eps" min:"1e-30" max:"1" default:"1e-8" doc:"Added to the root of the second moment."`
 	WeightDecay float64   `yaml:"weight_decay" min:"0" max:"10" default:"0.01" doc:"Decay of all weights, decoupled."`
 	Clip        float64   `yaml:"clip" min:"0" default:"1.0" doc:"Largest norm of the whole gradient; 0 does not clip."`
 	Schedule    string    `yaml:"schedule" enum:"cosine|constant" default:"constant" doc:"After the warm-up: half a cosine down to 0 at the last step, or constant."`

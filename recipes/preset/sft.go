@@ -48,7 +48,7 @@ type NewModel struct {
 // LoRA chooses low-rank adapters (Hu et al., arXiv 2106.09685): W + alpha/rank·B·A.
 type LoRA struct {
 	Rank    int      `yaml:"rank" min:"0" max:"4096" default:"0" doc:"Rank of the adapters; 0 trains all weights."`
-	Alpha   float64  `yaml:"alpha" above:"0" default:"16" doc:"The adapters' product is scaled by alpha/rank."`
+	Alpha   float64  `yaml:"alpha" min:"1e-6" max:"1000000" default:"16" doc:"The adapters' product is scaled by alpha/rank."`
 	Targets []string `yaml:"targets" enum:"q_proj|k_proj|v_proj|o_proj|gate_proj|up_proj|down_proj" default:"[q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj]" doc:"The matrices that get an adapter."`
 }
 
@@ -85,7 +85,7 @@ type Loss struct {
 type Optim struct {
 	LR          float64   `yaml:"lr" min:"0" max:"10" default:"1e-5" doc:"Peak learning rate."`
 	Betas       []float64 `yaml:"betas" min:"0" below:"1" len:"2" default:"[0.9, 0.95]" doc:"Decay of the first and second moment."`
-	Eps         float64   `yaml:"eps" above:"0" default:"1e-8" doc:"Added to the root of the second moment."`
+	Eps         float64   `yaml:"eps" min:"1e-30" max:"1" default:"1e-8" doc:"Added to the root of the second moment."`
 	WeightDecay float64   `yaml:"weight_decay" min:"0" max:"10" default:"0.01" doc:"Decay of all weights, decoupled."`
 	Clip        float64   `yaml:"clip" min:"0" default:"1.0" doc:"Largest norm of the whole gradient; 0 does not clip."`
 	Schedule    string    `yaml:"schedule" enum:"cosine|constant" default:"cosine" doc:"After the warm-up: half a cosine down to 0 at the last step, or constant."`

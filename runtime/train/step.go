@@ -1,7 +1,6 @@
 package train
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 
@@ -39,9 +38,12 @@ func (t *Trainer) Step(lr float64) (Update, error) {
 
 func (t *Trainer) adamW(lr float64) tensor.AdamWStep {
 	o := t.options.AdamW
+	if o.Eps == 0 {
+		o.Beta1, o.Beta2, o.Eps = 0.9, 0.999, 1e-8
+	}
 	return tensor.AdamWStep{
 		LR: lr, WeightDecay: o.WeightDecay, Step: t.updates, GradScale: 1,
-		Beta1: cmp.Or(o.Beta1, 0.9), Beta2: cmp.Or(o.Beta2, 0.999), Eps: cmp.Or(o.Eps, 1e-8),
+		Beta1: o.Beta1, Beta2: o.Beta2, Eps: o.Eps,
 	}
 }
 

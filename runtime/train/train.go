@@ -57,8 +57,8 @@ type LoRA struct {
 	Targets []string `json:"targets"` // of q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj
 }
 
-// AdamW holds the optimiser's constants. Zero betas and epsilon mean torch's
-// 0.9, 0.999 and 1e-8. The decay falls on every trained parameter, norms and
+// AdamW holds the optimiser's constants. Where Eps is zero, betas and epsilon are
+// torch's 0.9, 0.999 and 1e-8; else a beta of zero is one. The decay falls on every trained parameter, norms and
 // biases too, as torch.optim.AdamW(model.parameters()) has it.
 type AdamW struct {
 	Beta1, Beta2, Eps, WeightDecay float64

@@ -302,3 +302,19 @@ func TestBadOptions(t *testing.T) {
 		}
 	}
 }
+
+// A beta of zero is zero; without an epsilon all constants are torch's.
+func TestAdamWConstants(t *testing.T) {
+	for given, want := range map[AdamW][3]float64{
+		{}:                        {0.9, 0.999, 1e-8},
+		{WeightDecay: 1}:          {0.9, 0.999, 1e-8},
+		{Eps: 1e-6}:               {0, 0, 1e-6},
+		{Beta2: 0.5, Eps: 1e-6}:   {0, 0.5, 1e-6},
+		{Beta1: 0.25, Eps: 1e-30}: {0.25, 0, 1e-30},
+	} {
+		s := (&Trainer{options: Options{AdamW: given}}).adamW(1)
+		if got := [3]float64{s.Beta1, s.Beta2, s.Eps}; got != want {
+			t.Errorf("%+v: %v, want %v", given, got, want)
+		}
+	}
+}
