@@ -93,11 +93,11 @@ func (t *trainRLCmd) onVerl(ctx context.Context, c *console, r preset.RL) error 
 	if t.Steps > 0 {
 		r.Train.Steps = t.Steps
 	}
-	var err error
-	for _, path := range []*string{&r.Model.Path, &r.Spec.Draft, &r.Data.Train, &r.Data.Validation, &r.Train.Out} {
-		if *path, err = absolute(*path); err != nil {
-			return err
-		}
+	if err := modelForVerl(r.Model.Path); err != nil {
+		return err
+	}
+	if err := absolutes(&r.Model.Path, &r.Spec.Draft, &r.Data.Train, &r.Data.Validation, &r.Train.Out); err != nil {
+		return err
 	}
 	plan, err := verl.RL(r, t.Verl.options())
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/coderl/cr/recipes/preset"
 	"github.com/coderl/cr/recipes/verl"
+	"github.com/coderl/cr/runtime/shipped"
 )
 
 // verlFlags are the flags of --engine verl.
@@ -63,17 +65,23 @@ func (r verlRun) do(ctx context.Context, c *console, plan verl.Plan) error {
 	if err := plan.Write(r.folder); err != nil {
 		return err
 	}
+	script := filepath.Join(r.folder, "run.sh")
+	result := map[string]any{"verl": plan.Version, "module": plan.Module, "script": script, "notes": plan.Notes}
+	shown := script
 	if r.Ray != "" {
 		c.note("submit %s to %s", r.folder, r.Ray)
-		return verl.Submit(ctx, r.Python, r.Ray, r.folder, c.err)
-	}
-	script := filepath.Join(r.folder, "run.sh")
-	c.note("run it with: bash %s", script)
-	return c.result(map[string]any{"verl": plan.Version, "module": plan.Module, "script": script, "notes": plan.Notes},
-		func(w io.Writer) error {
-			_, err := fmt.Fprintln(w, script)
+		job, err := verl.Submit(ctx, r.Python, r.Ray, r.folder, c.err)
+		if err != nil {
 			return err
-		})
+		}
+		result["ray_address"], result["job"], shown = r.Ray, job, cmp.Or(job, script)
+	} else {
+		c.note("run it with: bash %s", script)
+	}
+	return c.result(result, func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, shown)
+		return err
+	})
 }
 
 func (r verlRun) compose(ctx context.Context, c *console, plan verl.Plan) error {
@@ -90,15 +98,31 @@ func (r verlRun) compose(ctx context.Context, c *console, plan verl.Plan) error 
 	return err
 }
 
-// absolute is a path as seen from anywhere; names of the hub stay.
-func absolute(path string) (string, error) {
-	if path == "" || strings.HasPrefix(path, "hub:") {
-		return path, nil
+// absolutes makes paths those that other folders and machines see; empty ones and
+// names of the hub stay.
+func absolutes(paths ...*string) error {
+	for _, path := range paths {
+		if *path == "" || strings.HasPrefix(*path, "hub:") {
+			continue
+		}
+		var err error
+		if *path, err = filepath.Abs(*path); err != nil {
+			return err
+		}
 	}
-	return filepath.Abs(path)
+	return nil
 }
 
-// onVerl takes the recipe to verl instead of training here.
+// modelForVerl refuses a model that only cr has.
+func modelForVerl(name string) error {
+	if shipped.Has(shipped.FS(), name) {
+		return badInput(fmt.Errorf("model %s: it ships inside cr; verl needs a folder in Hugging Face layout, or hub:ORG/NAME", name))
+	}
+	return nil
+}
+
+// onVerl takes the recipe to verl instead of training here; its paths are made
+// absolute, for run.sh may be started from anywhere.
 func (t *trainSFTCmd) onVerl(ctx context.Context, c *console, recipe preset.SFT) error {
 	switch {
 	case t.Resume:
@@ -108,6 +132,12 @@ func (t *trainSFTCmd) onVerl(ctx context.Context, c *console, recipe preset.SFT)
 	}
 	if t.Steps > 0 {
 		recipe.Train.Steps = t.Steps
+	}
+	if err := modelForVerl(recipe.Model.Path); err != nil {
+		return err
+	}
+	if err := absolutes(&recipe.Model.Path, &recipe.Data.Train, &recipe.Data.Validation, &recipe.Train.Out); err != nil {
+		return err
 	}
 	plan, err := verl.SFT(recipe, t.Verl.options())
 	if err != nil {

@@ -87,6 +87,10 @@ func (p Plan) Write(dir string) error {
 	if err != nil {
 		return err
 	}
+	// patch.sh applies all that is in patches/: those of an earlier plan go.
+	if err := os.RemoveAll(filepath.Join(dir, "patches")); err != nil {
+		return fmt.Errorf("bundle for verl: %w", err)
+	}
 	for _, f := range files {
 		target := filepath.Join(dir, filepath.FromSlash(f.Name))
 		if err := os.MkdirAll(filepath.Dir(target), 0o777); err != nil {

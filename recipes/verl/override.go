@@ -132,14 +132,15 @@ func hydraText(text string) string {
 	if plainText.MatchString(text) && !meaning.MatchString(text) && !strings.HasSuffix(text, ":") {
 		return text
 	}
-	// A backslash is one unless it stands before a quote.
+	// A backslash is one unless it stands before a quote, or before what OmegaConf
+	// would take for a reference to another key.
 	var b strings.Builder
 	slashes := 0
-	for _, r := range text {
-		switch r {
-		case '\\':
+	for i, r := range text {
+		switch {
+		case r == '\\':
 			slashes++
-		case '\'':
+		case r == '\'' || strings.HasPrefix(text[i:], "${"):
 			b.WriteString(strings.Repeat(`\`, slashes+1))
 			slashes = 0
 		default:

@@ -245,6 +245,82 @@ func TestWhatVerlCannotDoIsRefused(t *testing.T) {
 	}
 }
 
+// What verl could not open, or would take for something else, is told before it
+// is handed over.
+func TestWhatVerlCannotReadIsRefused(t *testing.T) {
+	for setting, want := range map[string]string{
+		"data.train=rows.jsonl":              "data.train rows.jsonl: verl reads parquet files; name one that ends in .parquet",
+		"data.train=tiny-practice":           "data.train tiny-practice: verl reads parquet files",
+		"data.validation=hub:org/x.parquet":  "data.validation hub:org/x.parquet: verl reads parquet files",
+		"model.path=model.Q4.GGUF":           "verl reads no GGUF",
+		"model.path=hub:org/name@v1":         "cr download org/name --revision v1",
+		"grpo.uniform=resample":              "grpo.uniform resample: verl has no counterpart in 0.8.0: it keeps such groups",
+		"verl.experiment=a\nrm -rf /":        `a\nrm -rf /'": want one line without control characters`,
+		"reward.sandbox=http://localhost\nx": "want one line without control characters",
+	} {
+		_, err := verl.RL(loadRL(t, "code-rl", setting, "verl.nodes=2"), verl.Options{Version: "0.8.0"})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: got %v, want %q", setting, err, want)
+		}
+	}
+}
+
+// The script of the patches applies each once, changes nothing where one does not
+// fit, and knows none of an earlier plan.
+func TestPatches(t *testing.T) {
+	if _, err := exec.LookPath("patch"); err != nil {
+		t.Skip("no patch")
+	}
+	dir, site := t.TempDir(), t.TempDir()
+	write := func(path, text string, mode os.FileMode) string {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	module := write(filepath.Join(site, "verl", "x.py"), "a = 1\nb = 2\n", 0o644)
+	fits := write(filepath.Join(dir, "0001 it's a fix.patch"), "--- a/verl/x.py\n+++ b/verl/x.py\n@@ -1,2 +1,2 @@\n-a = 1\n+a = 3\n b = 2\n", 0o644)
+	other := write(filepath.Join(dir, "0002.patch"), "--- a/verl/x.py\n+++ b/verl/x.py\n@@ -1,2 +1,2 @@\n a = 1\n-b = 7\n+b = 4\n", 0o644)
+	write(filepath.Join(dir, "bin", "python3"), "#!/bin/sh\necho '"+site+"'\n", 0o755)
+	bundle := filepath.Join(dir, "bundle")
+	run := func(patches ...string) error {
+		t.Helper()
+		plan, err := verl.RL(loadRL(t, "code-rl"), verl.Options{Version: "0.7.0", Patches: patches})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := plan.Write(bundle); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), "bash", filepath.Join(bundle, "patch.sh"))
+		cmd.Env = append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+		out, err := cmd.CombinedOutput()
+		if err != nil && !strings.Contains(string(out), "does not apply to the packages in "+site) {
+			t.Errorf("%v: %s", err, out)
+		}
+		return err
+	}
+	if run(other) == nil {
+		t.Error("a patch that does not fit is applied")
+	}
+	for range 2 {
+		if err := run(fits); err != nil {
+			t.Errorf("a patch that fits: %v", err)
+		}
+		if text, err := os.ReadFile(module); err != nil || string(text) != "a = 3\nb = 2\n" {
+			t.Errorf("the module is %q, %v", text, err)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(site, "verl", "*"))
+	if err != nil || len(left) != 1 {
+		t.Errorf("beside the module stand %v", left)
+	}
+}
+
 // Shells read the script as it is meant: the words of the command, seen by a
 // program in the launcher's place, are the overrides.
 func TestScriptReachesTheTrainer(t *testing.T) {

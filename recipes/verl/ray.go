@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"regexp"
 	"strconv"
 )
 
@@ -31,24 +32,30 @@ func SubmitArgs(address, dir string) []string {
 }
 
 // ErrNoRay is returned when there is no ray to submit with.
-var ErrNoRay = errors.New("there is no command ray: pip install 'ray[default]', or name a Python that has it with --python")
+var ErrNoRay = errors.New("there is no command ray: pip install 'ray[default]', or name a Python that has it with --verl-python")
 
-// Submit hands a written bundle to Ray. Without python it runs the command ray,
-// else that Python's. What ray says goes to out, the job's id among it.
-func Submit(ctx context.Context, python, address, dir string, out io.Writer) error {
+// jobID is the name that Ray gives to a job, as its command prints it.
+var jobID = regexp.MustCompile(`raysubmit_\w+`)
+
+// Submit hands a written bundle to Ray and returns the job's id, empty where ray
+// did not print it. Without python it runs the command ray, else that Python's.
+// What ray says goes to out.
+func Submit(ctx context.Context, python, address, dir string, out io.Writer) (job string, err error) {
 	args := SubmitArgs(address, dir)
 	program := "ray"
 	if python != "" {
 		program, args = python, append([]string{"-m", "ray.scripts.scripts"}, args...)
 	}
+	var said bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Stdout, cmd.Stderr = out, out
-	err := cmd.Run()
+	both := io.MultiWriter(out, &said)
+	cmd.Stdout, cmd.Stderr = both, both
+	err = cmd.Run()
 	if errors.Is(err, exec.ErrNotFound) {
-		return ErrNoRay
+		return "", ErrNoRay
 	}
 	if err != nil {
-		return fmt.Errorf("ray job submit to %s: %w", address, err)
+		return "", fmt.Errorf("ray job submit to %s: %w", address, err)
 	}
-	return nil
+	return jobID.FindString(said.String()), nil
 }

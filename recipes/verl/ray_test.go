@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -76,11 +77,12 @@ func TestRaySubmits(t *testing.T) {
 		server := httptest.NewServer(h)
 		defer server.Close()
 		var said bytes.Buffer
-		if err := verl.Submit(t.Context(), python, server.URL, dir, &said); err != nil {
+		job, err := verl.Submit(t.Context(), python, server.URL, dir, &said)
+		if err != nil {
 			t.Fatalf("%v\n%s", err, said.String())
 		}
-		if !strings.Contains(said.String(), "raysubmit_1") {
-			t.Errorf("ray says %q", said.String())
+		if job != "raysubmit_1" {
+			t.Errorf("the job is %q; ray says %q", job, said.String())
 		}
 		if h.job.Entrypoint != "bash run.sh" || h.job.RuntimeEnv.EnvVars["HCCL_CONNECT_TIMEOUT"] != "3600" ||
 			!strings.HasPrefix(h.job.RuntimeEnv.WorkingDir, "gcs://") || !slices.Equal(h.job.RuntimeEnv.Excludes, []string{"/.git/"}) {
@@ -106,7 +108,27 @@ func TestRaySubmits(t *testing.T) {
 
 func TestSubmitWithoutRay(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if err := verl.Submit(t.Context(), "", "http://127.0.0.1:1", ".", io.Discard); err == nil || !strings.Contains(err.Error(), "pip install 'ray[default]'") {
+	if _, err := verl.Submit(t.Context(), "", "http://127.0.0.1:1", ".", io.Discard); err == nil || !strings.Contains(err.Error(), "pip install 'ray[default]'") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A stand-in for ray gets the bundle's folder as one word, whatever its name; its
+// id is found in what it prints, and a failure is no success.
+func TestSubmitByTheCommand(t *testing.T) {
+	bin, dir := t.TempDir(), t.TempDir()+"/my run; it's"
+	stub := "#!/bin/sh\nprintf '<%s>\\n' \"$@\"\necho \"Job 'raysubmit_AbC1' submitted successfully\"\nexit ${RAY_FAILS:-0}\n"
+	if err := os.WriteFile(bin+"/ray", []byte(stub), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	var said bytes.Buffer
+	job, err := verl.Submit(t.Context(), "", "http://head:8265", dir, &said)
+	if err != nil || job != "raysubmit_AbC1" || !strings.Contains(said.String(), "<--working-dir="+dir+">\n<--runtime-env="+dir+"/runtime_env.yaml>") {
+		t.Errorf("%q, %v: %s", job, err, said.String())
+	}
+	t.Setenv("RAY_FAILS", "3")
+	if _, err := verl.Submit(t.Context(), "", "http://head:8265", dir, io.Discard); err == nil || err.Error() != "ray job submit to http://head:8265: exit status 3" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -45,11 +45,13 @@ func (b *builder) rl(r preset.RL) {
 func (b *builder) rlLimits(r preset.RL) {
 	switch {
 	case r.Model.DType != "bf16":
-		b.fail("model.dtype %s %w: it computes in bf16", r.Model.DType, ErrUnsupported)
+		b.fail("model.dtype %s: %w: it computes in bf16; set that", r.Model.DType, ErrUnsupported)
 	case r.GRPO.Uniform == "drop":
-		b.fail("grpo.uniform drop %w: it keeps such groups, or resamples them since 0.9.0", ErrUnsupported)
+		b.fail("grpo.uniform drop: %w: it can keep such groups, or resample them since 0.9.0", ErrUnsupported)
+	case r.GRPO.Uniform == "resample" && !b.keys.reads(ppo, "algorithm.filter_groups.enable"):
+		b.fail("grpo.uniform resample: %w in %s: it keeps such groups, and can resample them since 0.9.0", ErrUnsupported, b.plan.Version)
 	case r.Reward.Own != "" || r.Reward.Format > 0 || r.Reward.Truncated != "keep":
-		b.fail("reward.own, reward.format and reward.truncated %w: the reward there is the tests', with the bonus for tool calls", ErrUnsupported)
+		b.fail("reward.own, reward.format and reward.truncated: %w: the reward there is the tests', with the bonus for tool calls", ErrUnsupported)
 	case r.Data.OverLong == "error":
 		b.note("an over-long prompt ends the run when it is met, not before")
 	}
@@ -147,7 +149,7 @@ func (b *builder) topK(k int, key, name string) {
 	case k == 0:
 		b.set(-1, key)
 	case b.plan.Version == "0.7.0":
-		b.fail("%s %w: verl 0.7.0 does not hand it to the sampler", name, ErrUnsupported)
+		b.fail("%s: %w: verl 0.7.0 does not hand it to the sampler", name, ErrUnsupported)
 	default:
 		b.set(k, key)
 	}

@@ -56,7 +56,11 @@ for patch in patches/*; do
     if patch --directory="$site" --strip=1 --reverse --dry-run --force --silent < "$patch" > /dev/null 2>&1; then
         continue # it is there
     fi
-    patch --directory="$site" --strip=1 --forward < "$patch"
+    if ! patch --directory="$site" --strip=1 --forward --dry-run --force < "$patch"; then
+        echo "patch.sh: $patch does not apply to the packages in $site; nothing of it was changed" >&2
+        exit 1
+    fi
+    patch --directory="$site" --strip=1 --forward --force --no-backup-if-mismatch < "$patch"
 done
 `
 

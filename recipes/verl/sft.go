@@ -32,17 +32,17 @@ func (b *builder) sft(r preset.SFT) {
 func (b *builder) sftLimits(r preset.SFT) {
 	switch {
 	case r.Model.New != nil:
-		b.fail("model.new %w: it trains checkpoints", ErrUnsupported)
+		b.fail("model.new: %w: it trains checkpoints; name one by --model", ErrUnsupported)
 	case r.Model.DType != "bf16":
-		b.fail("model.dtype %s %w: it computes in bf16", r.Model.DType, ErrUnsupported)
+		b.fail("model.dtype %s: %w: it computes in bf16; set that", r.Model.DType, ErrUnsupported)
 	case r.Data.OverLong == "drop":
-		b.fail("data.over_long drop %w: it stops or truncates", ErrUnsupported)
+		b.fail("data.over_long drop: %w: it can stop (error) or truncate", ErrUnsupported)
 	case r.Data.Thinking == "strip":
-		b.fail("data.thinking strip %w", ErrUnsupported)
+		b.fail("data.thinking strip: %w; strip it from the data", ErrUnsupported)
 	case !r.Data.Shuffle:
-		b.fail("data.shuffle false %w", ErrUnsupported)
+		b.fail("data.shuffle false: %w: it always shuffles", ErrUnsupported)
 	case r.Train.Patience > 0:
-		b.fail("train.patience %w", ErrUnsupported)
+		b.fail("train.patience: %w: it stops after its epochs or steps; set 0", ErrUnsupported)
 	}
 }
 
@@ -114,7 +114,7 @@ func (b *builder) sftOptim(r preset.SFT) {
 	case r.Optim.Schedule == "cosine":
 		b.set("cosine", "optim.lr_scheduler")
 	default:
-		b.fail("optim.schedule %s %w: fsdp_sft_trainer of verl %s knows cosine and wsd", r.Optim.Schedule, ErrUnsupported, b.plan.Version)
+		b.fail("optim.schedule %s: %w: fsdp_sft_trainer of verl %s knows cosine and wsd", r.Optim.Schedule, ErrUnsupported, b.plan.Version)
 	}
 	b.eps(r.Optim.Eps, "optim.")
 }

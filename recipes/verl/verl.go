@@ -10,13 +10,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/coderl/cr/recipes/preset"
 )
 
-// ErrUnsupported is wrapped by errors about a setting that a verl version has
-// nothing for.
-var ErrUnsupported = errors.New("verl has nothing for it")
+// ErrUnsupported is wrapped by errors about a setting that a verl version has no
+// counterpart of.
+var ErrUnsupported = errors.New("verl has no counterpart")
 
 // Options are what the recipe does not say.
 type Options struct {
@@ -89,7 +90,7 @@ func (b *builder) set(value any, keys ...string) {
 			return
 		}
 	}
-	b.fail("%s %w: no key of verl %s is read", keys[0], ErrUnsupported, b.plan.Version)
+	b.fail("%s: %w in %s: no key of that version is read", keys[0], ErrUnsupported, b.plan.Version)
 }
 
 // setWhere adds an override where this version has and reads the key.
@@ -137,6 +138,9 @@ func (b *builder) finish(o Options) (Plan, error) {
 		b.add(override)
 	}
 	for _, override := range b.plan.Overrides {
+		if text := override.String(); strings.IndexFunc(text, unicode.IsControl) >= 0 {
+			return Plan{}, fmt.Errorf("%q: want one line without control characters", text)
+		}
 		if err := b.keys.check(b.plan.Config, override); err != nil {
 			return Plan{}, fmt.Errorf("%s: %w", override, err)
 		}
@@ -150,13 +154,16 @@ func (b *builder) model(path string) string {
 	if repo, revision, pinned := strings.Cut(name, "@"); onHub && pinned {
 		b.fail("model %s: verl takes no revision; fetch it with cr download %s --revision %s --dir DIR and name that folder", path, repo, revision)
 	}
+	if strings.HasSuffix(strings.ToLower(path), ".gguf") {
+		b.fail("model %s: verl reads no GGUF; name a folder in Hugging Face layout, or hub:ORG/NAME", path)
+	}
 	return name
 }
 
 // table is a data file that verl can read.
 func (b *builder) table(key, path string) string {
-	if strings.HasSuffix(path, ".jsonl") || strings.HasSuffix(path, ".json") {
-		b.fail("%s %s: verl reads parquet", key, path)
+	if !strings.HasSuffix(path, ".parquet") || strings.HasPrefix(path, "hub:") {
+		b.fail("%s %s: verl reads parquet files; name one that ends in .parquet", key, path)
 	}
 	return path
 }
