@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +43,7 @@ func (f cacheFlags) dataFiles(ctx context.Context, c *console, named, name strin
 		}
 		if name, err = f.fetched(ctx, c, r, tables); err != nil {
 			if errors.Is(err, hub.ErrNotCached) {
-				err = fmt.Errorf("%w: go online, name files with %s FILE or DIR, or bring the cache", err, named)
+				err = fmt.Errorf("dataset %s: %w: name files with %s FILE or DIR, or fetch it where there is a network (cr download datasets/%s)", r.Name, err, named, r.Name)
 			}
 			return nil, err
 		}
@@ -63,8 +64,8 @@ func inputFault(err error) error {
 }
 
 type buildDatasetCmd struct {
-	Source      string  `default:"hub:PrimeIntellect/verifiable-coding-problems" placeholder:"FILE|DIR|hub:…" help:"Problems: parquet or JSONL files, or a dataset of the hub (${default})."`
-	Out         string  `default:"." placeholder:"DIR" help:"Folder of the three files."`
+	Source      string  `default:"hub:PrimeIntellect/verifiable-coding-problems" placeholder:"FILE|DIR|hub:…" help:"Problems: parquet or JSONL files, or a dataset of the hub (default: ${default})."`
+	Out         string  `default:"." placeholder:"DIR" help:"Folder of the three files (default: the one you are in)."`
 	MinTests    int     `default:"5" help:"Fewest test cases of a problem."`
 	ValFraction float64 `default:"0.01" help:"Share of validation rows."`
 	Seed        uint64  `default:"42" help:"Seed of the split, as numpy takes it."`
@@ -102,7 +103,9 @@ func (b *buildDatasetCmd) options(c *console) rl.Options {
 }
 
 // Validate is called by Kong after parsing.
-func (b *buildDatasetCmd) Validate() error { return b.options(&console{}).Validate() }
+func (b *buildDatasetCmd) Validate() error {
+	return cmp.Or(b.options(&console{}).Validate(), isFolder("--out", b.Out))
+}
 
 // Run builds the data set.
 func (b *buildDatasetCmd) Run(ctx context.Context, c *console) error {

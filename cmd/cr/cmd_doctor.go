@@ -68,10 +68,14 @@ const (
 )
 
 // Run looks at the host and prints what it found.
-func (d *doctorCmd) Run(_ context.Context, c *console) error {
+func (d *doctorCmd) Run(ctx context.Context, c *console) error {
+	c.note("doctor: building a sandbox and asking each tool chain for its version; some seconds")
 	found, err := d.examine()
 	if err != nil {
 		return err
+	}
+	if ctx.Err() != nil {
+		return ctx.Err() // the signal reached the tool chains too: their answers are not to be shown
 	}
 	if err := c.result(found, found.print); err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 
 // stepsFlags choose among the checkpoints of a training run.
 type stepsFlags struct {
-	Steps    []int  `placeholder:"N,…" help:"Of a training run: evaluate these steps (default: every checkpoint)."`
+	Steps    []int  `placeholder:"N" help:"Of a training run: evaluate these steps (default: every checkpoint)."`
 	Every    int    `placeholder:"K" help:"Of a training run: evaluate the steps that K divides, and the last."`
 	Baseline string `placeholder:"MODEL" help:"Before a training run's first step: this model, as step 0; most often the one that training began from."`
 }

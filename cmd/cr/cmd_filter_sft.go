@@ -12,8 +12,8 @@ import (
 )
 
 type filterSFTCmd struct {
-	Source string `default:"hub:Gen-Verse/Open-AgentRL-SFT-3K" placeholder:"FILE|DIR|hub:…" help:"Conversations: parquet files, or a dataset of the hub (${default}); with --render and --check JSONL files too."`
-	Out    string `default:"toolcall_sft.parquet" placeholder:"FILE" help:"The file to write (${default})."`
+	Source string `default:"hub:Gen-Verse/Open-AgentRL-SFT-3K" placeholder:"FILE|DIR|hub:…" help:"Conversations: parquet files, or a dataset of the hub (default: ${default}); with --render and --check JSONL files too."`
+	Out    string `default:"toolcall_sft.parquet" placeholder:"FILE" help:"The file to write (default: ${default})."`
 
 	Render    string `xor:"do" placeholder:"MODEL" help:"Filter nothing: show a row as this model will see it, with what is trained marked."`
 	Row       int    `default:"0" help:"With --render: the row, from 0."`
@@ -41,11 +41,15 @@ and no \boxed: the rows of filter_sft_data.py, all columns as they are.
 
 // Validate is called by Kong after parsing.
 func (f *filterSFTCmd) Validate() error {
-	if f.MaxLength < 0 {
+	switch {
+	case f.MaxLength < 0:
 		return fmt.Errorf("--max-length %d: want 0 or more", f.MaxLength)
-	}
-	if f.Row < 0 {
+	case f.Row < 0:
 		return fmt.Errorf("--row %d: rows count from 0", f.Row)
+	case f.Row > 0 && f.Render == "":
+		return errors.New("--row chooses what --render MODEL shows; give both")
+	case f.MaxLength > 0 && f.Check == "":
+		return errors.New("--max-length is a bound for --check MODEL; give both")
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ type generateCmd struct {
 
 // Help is shown below the flags.
 func (generateCmd) Help() string {
-	return `Example:
+	return `Examples:
   cr generate --model Qwen3-1.7B/ --prompt "Write a haiku about tests" --temperature 0
   cr generate --model tiny.gguf --ids --prompt '[1, 15, 7]' --n 4 --json`
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -16,7 +17,7 @@ type hubServeCmd struct {
 	Dir string `arg:"" type:"existingdir" help:"DIR/ORG/NAME are models, DIR/datasets/ORG/NAME datasets."`
 
 	Host string `default:"127.0.0.1" help:"Address to listen on."`
-	Port int    `default:"8090" help:"Port to listen on; 0 takes a free one."`
+	Port uint16 `default:"8090" help:"Port to listen on; 0 takes a free one."`
 }
 
 // Help is shown below the flags.
@@ -37,14 +38,16 @@ const drainTime = 5 * time.Second
 func (h *hubServeCmd) Run(ctx context.Context, c *console) error {
 	server := serve.New(h.Dir, serve.Options{Log: c.log})
 	var listening net.ListenConfig
-	listener, err := listening.Listen(ctx, "tcp", net.JoinHostPort(h.Host, strconv.Itoa(h.Port)))
+	listener, err := listening.Listen(ctx, "tcp", net.JoinHostPort(h.Host, strconv.Itoa(int(h.Port))))
 	if err != nil {
-		return badInput(fmt.Errorf("hub serve: %w", err))
+		return fmt.Errorf("hub serve: %w (choose another address with --host and --port)", err)
 	}
 	web := &http.Server{Handler: server, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
 	failed := make(chan error, 1)
 	go func() { failed <- web.Serve(listener) }()
-	fmt.Fprintf(c.out, "serving %s at http://%s\n", h.Dir, listener.Addr())
+	if err := h.announce(c, listener.Addr()); err != nil {
+		return errors.Join(err, web.Close(), ignoreClosed(<-failed))
+	}
 	err = server.Warm(ctx, func(r serve.Repo) {
 		c.note("%s %s: %d files, %s, commit %.12s", r.Kind, r.Name, r.Files, humanBytes(r.Bytes), r.Commit)
 	})
@@ -63,6 +66,15 @@ func (h *hubServeCmd) Run(ctx context.Context, c *console) error {
 		return errors.Join(web.Close(), ignoreClosed(<-failed))
 	}
 	return ignoreClosed(<-failed)
+}
+
+// announce prints where the hub listens, once it does.
+func (h *hubServeCmd) announce(c *console, at net.Addr) error {
+	url := "http://" + at.String()
+	return c.result(map[string]any{"url": url, "dir": h.Dir}, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "serving %s at %s\n", h.Dir, url)
+		return err
+	})
 }
 
 func ignoreClosed(err error) error {

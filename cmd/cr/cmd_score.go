@@ -47,7 +47,7 @@ func (s *scoreCmd) Run(ctx context.Context, c *console) error {
 	if s.File != "-" {
 		f, err := os.Open(s.File)
 		if err != nil {
-			return badInput(err)
+			return badInput(fmt.Errorf("score: %w", err))
 		}
 		defer f.Close()
 		in = f
@@ -84,16 +84,24 @@ func (s *scoreCmd) each(ctx context.Context, engine *runtime.Engine, in io.Reade
 		}
 		result, err := scoreLine(ctx, engine, lines.Bytes())
 		if err != nil {
-			return fmt.Errorf("score: %s: line %d: %w", s.File, n, err)
+			return fmt.Errorf("score: %s: line %d: %w", s.name(), n, err)
 		}
 		if err := emit(result); err != nil {
 			return fmt.Errorf("score: write the result: %w", err)
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return badInput(fmt.Errorf("score: %s: line %d: %w", s.File, n, err))
+		return badInput(fmt.Errorf("score: %s: line %d: %w", s.name(), n, err))
 	}
 	return nil
+}
+
+// name is the input's in messages.
+func (s *scoreCmd) name() string {
+	if s.File == "-" {
+		return "stdin"
+	}
+	return s.File
 }
 
 func scoreLine(ctx context.Context, engine *runtime.Engine, line []byte) (scored, error) {
@@ -127,7 +135,7 @@ func lineIDs(engine *runtime.Engine, line []byte) ([]int32, error) {
 		Messages json.RawMessage `json:"messages"`
 	}
 	if err := json.Unmarshal(line, &fields); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("want a JSON object: %w", err)
 	}
 	switch {
 	case len(fields.IDs) > 0:

@@ -10,7 +10,7 @@ import (
 
 type trainSFTCmd struct {
 	Recipe   string   `placeholder:"NAME|FILE" help:"A preset (toolcall-sft, tiny-sft) or a YAML file; with --resume, the one kept in --out if none is named."`
-	Model    string   `placeholder:"MODEL" help:"What is trained, instead of the recipe's: a folder in Hugging Face layout, a .gguf file, or hub:ORG/NAME[@REV]."`
+	Model    string   `placeholder:"MODEL" help:"What is trained, instead of the recipe's: a folder in Hugging Face layout, a .gguf file, hub:ORG/NAME[@REV], or one shipped inside cr (tiny, tiny-rl)."`
 	Data     string   `placeholder:"FILE|DIR|hub:…" help:"Conversations instead of the recipe's. They validate too where the recipe has the same for both; else it takes data.validation."`
 	Out      string   `placeholder:"DIR" help:"Run folder, instead of the recipe's."`
 	Steps    int      `help:"Stop after this many steps in all, also with --resume (default: the recipe's)."`

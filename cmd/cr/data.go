@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
+	"strings"
 
 	"github.com/coderl/cr/datasets"
 	"github.com/coderl/cr/datasets/hub"
@@ -20,7 +23,7 @@ const (
 
 // dataFlags choose a benchmark's problems.
 type dataFlags struct {
-	Data       string  `placeholder:"FILE|DIR|NAME" help:"Problems in LiveCodeBench's schema: a file, a folder of test*.jsonl, or one shipped inside cr: bundled, tiny-heldout (default: the release in the cache)."`
+	Data       string  `placeholder:"FILE|DIR|NAME" help:"Problems in LiveCodeBench's schema: a file, a folder of test*.jsonl, or one shipped inside cr: bundled, tiny-heldout, tiny-practice (default: the release in the cache)."`
 	Release    string  `placeholder:"vN" help:"Release v1..v6 or vA_vB (default: v5 from the cache; a file of one's own is taken whole)."`
 	StartDate  *string `placeholder:"DAY" help:"First contest day of a release (default: 2024-08-01); empty for all."`
 	EndDate    string  `placeholder:"DAY" help:"Last contest day of a release."`
@@ -32,12 +35,15 @@ type dataFlags struct {
 func (l *livecodebenchCmd) load(ctx context.Context, c *console) (datasets.Set, error) {
 	if slices.Contains(datasets.ShippedNames(), l.Data) {
 		if l.Release != "" || l.StartDate != nil || l.EndDate != "" {
-			return datasets.Set{}, usagef("--data %s has no releases and no window", l.Data)
+			return datasets.Set{}, usagef("--data %s is taken whole: leave out --release, --start-date and --end-date", l.Data)
 		}
 		return datasets.Shipped(l.Data)
 	}
 	options := datasets.Options{Release: l.Release, End: l.EndDate, DateCompat: l.DateCompat, Limit: l.Limit}
 	source := datasets.Source{Path: l.Data}
+	if _, err := os.Stat(l.Data); l.Data != "" && errors.Is(err, fs.ErrNotExist) {
+		return datasets.Set{}, usagef("--data %s: no such file or folder, and none of that name is shipped inside cr (%s)", l.Data, strings.Join(datasets.ShippedNames(), ", "))
+	}
 	if l.Data == "" {
 		options.Release = cmp.Or(l.Release, defaultRelease)
 		folder, err := l.release(ctx, c, options.Release)

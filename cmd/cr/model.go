@@ -46,7 +46,7 @@ func (f cacheFlags) hubCache() (string, error) {
 
 // modelFlags choose the embedded engine's model.
 type modelFlags struct {
-	Model   string `env:"CR_MODEL" placeholder:"MODEL" help:"A folder in Hugging Face layout, a .gguf file, or hub:ORG/NAME[@REV] (default: hub:Qwen/Qwen3-1.7B)."`
+	Model   string `env:"CR_MODEL" placeholder:"MODEL" help:"A folder in Hugging Face layout, a .gguf file, hub:ORG/NAME[@REV], or one shipped inside cr: tiny, tiny-rl (default: hub:Qwen/Qwen3-1.7B)."`
 	Threads int    `help:"Compute threads (default: one a core)."`
 	DType   string `name:"dtype" enum:"file,f32,bf16" default:"file" help:"Keep weights as in the file, or convert them: file, f32, bf16."`
 
@@ -63,7 +63,7 @@ func (f modelFlags) path(ctx context.Context, c *console) (string, error) {
 	repo, isHub := strings.CutPrefix(name, "hub:")
 	if !isHub {
 		if _, err := os.Stat(name); err != nil {
-			return "", usagef("model %s: no such folder or file; hub models are written hub:ORG/NAME", name)
+			return "", usagef("model %s: no such folder or file, and none of that name is shipped inside cr (%s); a model of the hub is written hub:ORG/NAME", name, shippedModels())
 		}
 		return name, nil
 	}
@@ -73,9 +73,18 @@ func (f modelFlags) path(ctx context.Context, c *console) (string, error) {
 	}
 	dir, err := f.Cache.fetched(ctx, c, r, hub.Selection{})
 	if errors.Is(err, hub.ErrNotCached) {
-		return "", fmt.Errorf("model %s: %w: name a folder or a .gguf file with --model, fetch it where there is a network (cr download %s), or have cr eval ask a server with --endpoint", name, err, r.Name)
+		return "", fmt.Errorf("model %s: %w: name a folder, a .gguf file or a shipped model (%s) with --model, fetch it where there is a network (cr download %s), or have cr eval ask a server with --endpoint", name, err, shippedModels(), r.Name)
 	}
 	return dir, err
+}
+
+// shippedModels lists the models inside the program for a message.
+func shippedModels() string {
+	names, err := shipped.Names(shipped.FS())
+	if err != nil {
+		return err.Error()
+	}
+	return strings.Join(names, ", ")
 }
 
 // unpacked returns the folder of a model that ships inside the program.
