@@ -62,10 +62,15 @@ func ParseRef(text, assumed string) (Repo, error) {
 	} else {
 		rest = strings.TrimPrefix(rest, "models/")
 	}
-	if !strings.Contains(rest, "@") {
-		rest += "@" + assumed
+	r, err := Parse(kind, rest)
+	if err != nil || strings.Contains(rest, "@") {
+		return r, err
 	}
-	return Parse(kind, rest)
+	if !revision.MatchString(assumed) || strings.Contains(assumed, "..") {
+		return Repo{}, fmt.Errorf("%q: not a revision: want a branch, a tag or a commit", assumed)
+	}
+	r.Revision = assumed
+	return r, nil
 }
 
 // Snapshot returns the folder of a repository's files inside the cache at root

@@ -212,7 +212,7 @@ func (c *Toolchain) ask(command []string) (string, error) {
 	defer cancel()
 	out, err := exec.CommandContext(ctx, c.paths[command[0]], command[1:]...).CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", strings.Join(command, " "), err)
+		return "", fmt.Errorf("%s %s: %w", c.paths[command[0]], strings.Join(command[1:], " "), err)
 	}
 	return string(out), nil
 }

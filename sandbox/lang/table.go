@@ -130,7 +130,7 @@ func modes() []Language {
 		{
 			Name: "d_ut", Source: "main.d",
 			Chains: []Chain{
-				dChain("dmd", "dmd", "dmd", "-O", "-unittest", "-of=out/prog", "main.d"),
+				dChain("dmd", "gdc, or ldc", "dmd", "-O", "-unittest", "-of=out/prog", "main.d"),
 				dChain("ldc2", "ldc", "ldc2", "-O", "-unittest", "-of=out/prog", "main.d"),
 				dChain("gdc", "gdc", "gdc", "-O2", "-funittest", "-o", "out/prog", "main.d"),
 			},

@@ -34,7 +34,7 @@ func native() []Language {
 		{
 			Name: "d", Aliases: []string{"dlang"}, Source: "main.d", Extensions: []string{".d"}, Headers: []string{".d"},
 			Chains: []Chain{
-				dChain("dmd", "dmd", "dmd", "-O", "-of=out/prog", "main.d"),
+				dChain("dmd", "gdc, or ldc", "dmd", "-O", "-of=out/prog", "main.d"),
 				dChain("ldc2", "ldc", "ldc2", "-O", "-of=out/prog", "main.d"),
 				dChain("gdc", "gdc", "gdc", "-O2", "-o", "out/prog", "main.d"),
 			},
