@@ -9,9 +9,11 @@ import (
 	neturl "net/url"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // rewardCall is one call of the module's reward, as verl makes it.
@@ -182,5 +184,68 @@ func TestSandboxInTrouble(t *testing.T) {
 	}
 	if !strings.Contains(got[4].Failure, "sandbox_urll") {
 		t.Errorf("a wrong setting: %+v", got[4])
+	}
+}
+
+// An answer that is no verdict is never a score and never a crash of its own,
+// whatever a proxy or a broken service makes of it.
+func TestNoVerdict(t *testing.T) {
+	answers := map[string]string{
+		"html": "<html>log in</html>", "empty": "{}", "list": "[1, 2]", "null": "null", "text": `{"tests": "xx"}`,
+		"nulls": `{"tests": [null, null, null, null]}`, "fewer": `{"tests": [{"passed": true}]}`,
+		"no bool": `{"tests": [{"passed": "false"}, {"passed": 1}, {"passed": true}, {"passed": true}]}`,
+	}
+	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := strings.Split(r.URL.Path, "/")[1]
+		switch name {
+		case "short":
+			w.Header().Set("Content-Length", "1000")
+			_, _ = w.Write([]byte(`{"tests": [`))
+		case "endless":
+			for r.Context().Err() == nil {
+				_, _ = w.Write([]byte(" "))
+				w.(http.Flusher).Flush()
+				time.Sleep(20 * time.Millisecond)
+			}
+		default:
+			_, _ = w.Write([]byte(answers[strings.ReplaceAll(name, "_", " ")]))
+		}
+	}))
+	defer broken.Close()
+	right := answer("print(sum(map(int, input().split())))")
+	var names []string
+	var calls []rewardCall
+	for _, name := range append(slices.Sorted(maps.Keys(answers)), "short", "endless") {
+		url := broken.URL + "/" + strings.ReplaceAll(name, " ", "_")
+		for _, infra := range []string{"stop", "zero"} {
+			names = append(names, name)
+			calls = append(calls, rewardCall{"compute_reward", right, sums, map[string]any{"tool_call_count": 3},
+				map[string]any{"sandbox_url": url, "max_wait": 0.2, "total_timeout": 0.2, "infra": infra}})
+		}
+	}
+	for i, got := range rewards(t, calls...) {
+		if stops := calls[i].Settings["infra"] == "stop"; stops && !strings.HasPrefix(got.Failure, "Unjudged: apps") {
+			t.Errorf("%s: %+v", names[i], got)
+		} else if !stops && (got.Failure != "" || got.Result["infra_error"] != 1 || got.Result["score"] != 0) {
+			t.Errorf("%s, scored 0: %+v", names[i], got)
+		}
+	}
+}
+
+// A setting that no answer could be judged with is told at once, not after the
+// patience for a service that is away.
+func TestWrongSettingsOfTheModule(t *testing.T) {
+	for want, settings := range map[string]map[string]any{
+		"want an address like http://localhost:8080":        {"sandbox_url": "localhost:8080"},
+		"want an address like http://localhost:8080 ":       {"sandbox_url": "http://"},
+		"ASCII letters, digits and signs on one line":       {"sandbox_token": "a\nb"},
+		"ASCII letters, digits and signs on one line (two)": {"sandbox_token": "s\u00e9cret"},
+		"infra='drop': want one of stop, zero":              {"infra": "drop"},
+	} {
+		got := rewards(t, rewardCall{"compute_score", answer("print(1)"), sums, nil, settings})[0]
+		want, _, _ = strings.Cut(want, " (")
+		if !strings.HasPrefix(got.Failure, "ValueError: ") || !strings.Contains(got.Failure, strings.TrimSpace(want)) {
+			t.Errorf("%v: %+v", settings, got)
+		}
 	}
 }

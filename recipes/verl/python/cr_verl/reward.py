@@ -122,15 +122,21 @@ def _verdict(solution, cases, settings):
 def _counted(answer, want, score):
     """The result of a verdict that has one outcome for each test; others are none."""
     outcomes = answer.get("tests") or []
+    if not isinstance(outcomes, list) or not all(_is_outcome(outcome) for outcome in outcomes):
+        raise SandboxUnavailable("the sandbox's answer is no verdict")
     for outcome in outcomes:
         info = outcome.get("exec_info") or {}
         if info.get("status") == "SandboxError" and "Timeout" not in (info.get("message") or ""):
             raise SandboxUnavailable(f"the sandbox failed on a test: {info.get('message')}")
     if len(outcomes) != want:
         raise SandboxUnavailable(f"the sandbox answered for {len(outcomes)} of {want} tests")
-    passed = sum(1 for outcome in outcomes if outcome.get("passed") is True)
+    passed = sum(outcome["passed"] for outcome in outcomes)
     acc = float(passed == want)
     return _result(score=passed / want if score == "share" else acc, acc=acc, passed=passed, tests=want)
+
+
+def _is_outcome(outcome):
+    return isinstance(outcome, dict) and isinstance(outcome.get("passed"), bool) and isinstance(outcome.get("exec_info") or {}, dict)
 
 
 def _result(score=0.0, acc=0.0, passed=0, tests=0, no_code=0, infra_error=0):

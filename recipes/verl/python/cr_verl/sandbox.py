@@ -2,10 +2,12 @@
 
 import http.client
 import json
+import math
 import os
 import random
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from email.utils import parsedate_to_datetime
 
@@ -31,8 +33,13 @@ class Sandbox:
 
     def __init__(self, url, token=None, max_wait=600.0):
         self.url = url.rstrip("/")
-        self.token = token or os.environ.get("CR_SANDBOX_TOKEN")
+        self.token = (token or os.environ.get("CR_SANDBOX_TOKEN") or "").strip()
         self.max_wait = max_wait
+        parts = urllib.parse.urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"sandbox_url={url!r}: want an address like http://localhost:8080")
+        if not (self.token.isascii() and self.token.replace(" ", "").isprintable()):
+            raise ValueError("the sandbox's token: want ASCII letters, digits and signs on one line")
 
     def post(self, path, body, timeout):
         """The JSON answer of a request; timeout is that of one attempt, in seconds."""
@@ -42,7 +49,8 @@ class Sandbox:
             try:
                 return self._send(path, body, timeout)
             except _Again as e:
-                pause = e.after if e.after is not None else delay * random.uniform(0.75, 1.25)
+                # Who asks for no pause at all is given one, growing, as well.
+                pause = max(e.after, delay / 10) if e.after is not None else delay * random.uniform(0.75, 1.25)
                 if time.monotonic() + pause > deadline:
                     raise SandboxUnavailable(f"{self.url}{path}: {e} (tried for {self.max_wait:g} s)") from None
             time.sleep(pause)
@@ -55,14 +63,35 @@ class Sandbox:
         request = urllib.request.Request(self.url + path, json.dumps(body).encode(), headers)
         try:
             with urllib.request.urlopen(request, timeout=timeout) as answer:
-                return json.loads(answer.read())
+                decoded = json.loads(_body(answer, time.monotonic() + timeout))
         except urllib.error.HTTPError as e:
-            detail = " ".join(e.read(2000).decode(errors="replace").split())
+            detail = _detail(e)
             if e.code == 429 or e.code >= 500:
                 raise _Again(f"HTTP {e.code} {detail[:200]}", _seconds(e.headers.get("Retry-After"))) from None
             raise BadRequest(f"{self.url}{path}: HTTP {e.code} {detail}") from None
-        except (OSError, http.client.HTTPException, json.JSONDecodeError) as e:
+        except (OSError, http.client.HTTPException, ValueError) as e:
             raise _Again(f"{type(e).__name__}: {e}") from None
+        if not isinstance(decoded, dict):
+            raise _Again("the answer is no JSON object")
+        return decoded
+
+
+def _detail(error):
+    """The beginning of a refusal's text, as far as it comes."""
+    try:
+        return " ".join(error.read(2000).decode(errors="replace").split())
+    except (OSError, http.client.HTTPException):
+        return ""
+
+
+def _body(answer, deadline):
+    """All of an answer; the socket's own timeout begins anew with every byte."""
+    body = bytearray()
+    while chunk := answer.read1(1 << 20):
+        body += chunk
+        if time.monotonic() > deadline:
+            raise TimeoutError("the answer never ended")
+    return body
 
 
 class _Again(Exception):
@@ -78,7 +107,8 @@ def _seconds(retry_after):
     if not retry_after:
         return None
     try:
-        return max(0.0, float(retry_after))
+        seconds = float(retry_after)
+        return max(0.0, seconds) if math.isfinite(seconds) else None
     except ValueError:
         pass
     try:

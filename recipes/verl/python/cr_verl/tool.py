@@ -42,8 +42,8 @@ class SandboxTool(BaseTool):
             answer = await loop.run_in_executor(
                 self.threads, self.sandbox.post, "/run_code", body, limit + self.sandbox.max_wait
             )
-            if answer.get("status") == "SandboxError":
-                raise SandboxUnavailable(answer.get("message"))
+            if answer.get("status") == "SandboxError" or not isinstance(_run(answer), dict):
+                raise SandboxUnavailable(answer.get("message") or "the sandbox's answer tells of no run")
         except (SandboxUnavailable, BadRequest) as e:
             print(f"cr_verl: tool call not run: {e}", flush=True)
             return ToolResponse(text="Error: the sandbox is not available; nothing was run."), UNAVAILABLE, {"infra_error": 1}
@@ -67,9 +67,13 @@ class SandboxTool(BaseTool):
         return "", code, min(max(asked, 1.0), self.timeout)
 
 
+def _run(answer):
+    return answer.get("run_result") or answer.get("compile_result")
+
+
 def describe(answer, limit):
     """A run as cr's own interpreter shows it: stdout, stderr, how it ended."""
-    run = answer.get("run_result") or answer.get("compile_result") or {}
+    run = _run(answer)
     parts = []
     for name in ("stdout", "stderr"):
         if text := (run.get(name) or "").rstrip("\n"):
