@@ -151,16 +151,35 @@ func (j *trainJob) open(ctx context.Context, saved string) (sft.Trainer, error) 
 // openTrainer opens a model to train, as it is or as a checkpoint left it where
 // saved is not "".
 func openTrainer(ctx context.Context, folder string, o train.Options, saved string) (*train.Trainer, error) {
+	if saved != "" {
+		if err := wholeCheckpoint(saved); err != nil {
+			return nil, err
+		}
+	}
 	t, err := train.Open(ctx, folder, o)
 	if err != nil {
 		return nil, err
 	}
 	if saved != "" {
 		if err := t.Restore(saved); err != nil {
-			return nil, errors.Join(err, t.Close())
+			return nil, errors.Join(checkpoint.Damaged(saved, err), t.Close())
 		}
 	}
 	return t, nil
+}
+
+// wholeCheckpoint tells whether all files of tensors in a checkpoint have the
+// length that they say.
+func wholeCheckpoint(dir string) error {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.safetensors"))
+	for _, path := range paths {
+		file, openErr := weights.OpenSafetensors(path)
+		if openErr != nil {
+			return checkpoint.Damaged(dir, openErr)
+		}
+		err = errors.Join(err, file.Close())
+	}
+	return err
 }
 
 // load makes examples of a data set and says what became of its rows.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"time"
 
 	"github.com/coderl/cr/recipes/checkpoint"
@@ -13,7 +12,6 @@ import (
 	"github.com/coderl/cr/recipes/preset"
 	"github.com/coderl/cr/runtime"
 	"github.com/coderl/cr/runtime/train"
-	"github.com/coderl/cr/runtime/weights"
 )
 
 // rlForecast is what --dry-run says.
@@ -79,7 +77,7 @@ func (j *rlJob) check(ctx context.Context, c *console) (checkpoint.Standing, err
 		err = rlError(err)
 	}
 	if err == nil && found.Latest > 0 {
-		err = wholeTensors(checkpoint.Step(j.recipe.Train.Out, found.Latest))
+		err = badInput(wholeCheckpoint(checkpoint.Step(j.recipe.Train.Out, found.Latest)))
 	}
 	flags := j.flags.executorFlags
 	flags.SandboxWait = min(flags.SandboxWait, probeWait)
@@ -92,20 +90,6 @@ func (j *rlJob) check(ctx context.Context, c *console) (checkpoint.Standing, err
 
 // probeWait is how long --dry-run waits for a sandbox.
 const probeWait = 3 * time.Second
-
-// wholeTensors tells whether all files of tensors in a checkpoint have the length
-// that they say.
-func wholeTensors(dir string) error {
-	paths, err := filepath.Glob(filepath.Join(dir, "*.safetensors"))
-	for _, path := range paths {
-		file, openErr := weights.OpenSafetensors(path)
-		if openErr != nil {
-			return openErr
-		}
-		err = errors.Join(err, file.Close())
-	}
-	return err
-}
 
 // checkpoints is how many a run leaves, without its best.
 func checkpoints(t preset.RLTrain, last int) int {

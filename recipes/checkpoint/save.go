@@ -18,14 +18,14 @@ import (
 func (f *Folder) Save(n int, fill func(dir string) error) error {
 	half := filepath.Join(f.path, restPrefix+"save-"+strconv.Itoa(n))
 	if err := os.Mkdir(half, 0o755); err != nil {
-		return fmt.Errorf("save step %d: %w", n, err)
+		return fmt.Errorf("save the checkpoint of step %d: %w", n, err)
 	}
 	err := fill(half)
 	if err == nil {
 		err = f.put(half, n)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("save step %d: %w", n, err), os.RemoveAll(half))
+		return errors.Join(fmt.Errorf("save the checkpoint of step %d: %w", n, err), os.RemoveAll(half))
 	}
 	return nil
 }

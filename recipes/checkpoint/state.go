@@ -20,9 +20,15 @@ func ReadState(dir string, s any) error {
 		err = json.Unmarshal(text, s)
 	}
 	if err != nil {
-		return fmt.Errorf("resume: %s is %w, go on from an older checkpoint by writing its step into %s: %w", path, ErrDamaged, latestFile, err)
+		return Damaged(path, err)
 	}
 	return nil
+}
+
+// Damaged says that a file of a checkpoint, or a checkpoint, cannot be taken up,
+// and what to do instead.
+func Damaged(path string, err error) error {
+	return fmt.Errorf("resume: %s is %w, go on from an older checkpoint by writing its step into %s: %w", path, ErrDamaged, latestFile, err)
 }
 
 // WriteState puts where a run stands into a checkpoint that is being made. With

@@ -1,9 +1,10 @@
 """Advantages, policy losses, divergences and aggregations, written out in PyTorch.
 
 Not verl's code: the formulas of docs/training.md, sequence by sequence, for cases
-at the edges. Reads one JSON case a line, writes one JSON answer a line.
+at the edges, which odd_cases_test.go makes. Reads one JSON case a line, writes one
+JSON answer a line.
 
-    python odd_cases.py < odd_cases.cases.jsonl > odd_cases.golden.jsonl
+    go test ./recipes/grpo -run TestOddCases -update (CR_TEST_PYTHON has torch)
 """
 
 import json
@@ -14,8 +15,12 @@ import torch
 torch.set_default_dtype(torch.float64)
 
 
+def numbers(row):
+    return torch.tensor(row, dtype=torch.float64)  # JSON has 1 for 1.0
+
+
 def advantages(case):
-    rewards, groups = torch.tensor(case["rewards"]), case["group"]
+    rewards, groups = numbers(case["rewards"]), case["group"]
     result = torch.empty_like(rewards)
     for name in set(groups):
         at = [i for i, g in enumerate(groups) if g == name]
@@ -53,19 +58,19 @@ def divergence(kind, logp, reference):
 
 def loss(case):
     def leaf(name):
-        return [torch.tensor(row).requires_grad_() for row in case[name]]
+        return [numbers(row).requires_grad_() for row in case[name]]
 
     logp, entropy = leaf("logp"), leaf("entropy")
-    keep = [torch.tensor(row) > 0 for row in case["mask"]]
+    keep = [numbers(row) > 0 for row in case["mask"]]
     pg, kl, clipped, dual, minus_log_ratio = [], [], [], [], []
     for i, a in enumerate(case["advantage"]):
-        delta = (logp[i] - torch.tensor(case["old"][i])).clamp(-20, 20)
+        delta = (logp[i] - numbers(case["old"][i])).clamp(-20, 20)
         ratio = delta.exp()
         free, bound = -a * ratio, -a * ratio.clamp(1 - case["clip_low"], 1 + case["clip_high"])
         worst = torch.maximum(free, bound)
         limit = torch.full_like(worst, -a * case["dual_clip"])
         pg.append(torch.minimum(worst, limit) if a < 0 else worst)
-        kl.append(divergence(case["kl_type"], logp[i], torch.tensor(case["reference"][i])))
+        kl.append(divergence(case["kl_type"], logp[i], numbers(case["reference"][i])))
         clipped.append((bound > free).double())
         dual.append((worst > limit).double() * (a < 0))
         minus_log_ratio.append(-delta)
