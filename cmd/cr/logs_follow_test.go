@@ -74,3 +74,49 @@ func TestLogsFollow(t *testing.T) {
 		t.Errorf("the table is %q, %v", rows, err)
 	}
 }
+
+// TestLogsFollowWaits: a folder that is not there yet is waited for, and who only
+// watched until Ctrl-C did nothing wrong.
+func TestLogsFollowWaits(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "later")
+	ctx, interrupt := context.WithCancel(context.Background())
+	defer interrupt()
+	out := &watched{seen: map[string]func(){"later step 1, reward 0.25\n": interrupt}}
+	stderr := &watched{seen: map[string]func(){"waiting: ": func() {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Error(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "x.log"), []byte("step:1 - critic/score/mean:0.25\n"), 0o644); err != nil {
+			t.Error(err)
+		}
+	}}}
+	if code := run(ctx, []string{"logs", "--follow", dir}, out, stderr); code != exitDone {
+		t.Errorf("exit code %d, %s", code, &stderr.text)
+	}
+	if said := stderr.text.String(); strings.Count(said, "waiting: ") != 1 {
+		t.Errorf("said %q", said)
+	}
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	if code := run(gone, []string{"logs", "--follow", dir + "/never"}, out, stderr); code != exitDone {
+		t.Errorf("exit code %d of one who only watched", code)
+	}
+}
+
+// TestClipped: a table is cut to a terminal, and says so.
+func TestClipped(t *testing.T) {
+	table := "head of the run\na 1\nb 2\nc 3\n"
+	for _, c := range []struct {
+		width, height int
+		want          string
+	}{
+		{80, 9, table},
+		{80, 4, table},
+		{80, 3, "head of the run\na 1\n… and 2 more lines; a taller window shows them\n"},
+		{6, 0, "head o\n… and \n"},
+	} {
+		if got := clipped(table, c.width, c.height); got != c.want {
+			t.Errorf("%d by %d: %q, want %q", c.width, c.height, got, c.want)
+		}
+	}
+}

@@ -73,7 +73,8 @@ func insideName(before string) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte("_/-@", c) >= 0
 }
 
-// parseStep reads "step:N - …"; ok is false where no field follows. glued says
+// parseStep reads "step:N - …"; ok is false where no field follows, and true where
+// the only one is torn and left out. glued says
 // that another metric line follows on the same physical line.
 func parseStep(text string, glued bool) (s stepLine, ok bool) {
 	parts := strings.Split(strings.TrimRight(text, " "), " - ")
@@ -88,11 +89,12 @@ func parseStep(text string, glued bool) (s stepLine, ok bool) {
 		}
 		s.fields = append(s.fields, f)
 	}
+	had := len(s.fields) > 0
 	if n := len(s.fields); n > 0 && (s.fields[n-1].cut || glued && !strings.HasSuffix(text, " ") && endsInValue(text)) {
 		s.torn, s.tail = true, s.fields[n-1].key
 		s.fields = s.fields[:n-1]
 	}
-	return s, len(s.fields) > 0
+	return s, had
 }
 
 // endsInValue says whether the text ends where a value's digits may go on.
@@ -114,7 +116,7 @@ func parseField(part string) (f field, ok bool) {
 			continue
 		}
 		if short, isShort := splitField(part[:at]); isShort && short.kind != notNumber {
-			short.cut = end != " "
+			short.cut = end == "(" || end == "[" // a quote closes what was printed
 			return short, true
 		}
 	}

@@ -74,3 +74,28 @@ func FuzzObjects(f *testing.F) {
 	f.Add([]byte(`{"step": 1, "a": NaN, "data": {"b": "-inf", "c": [1], "d": {"e": 1}}}`), 3)
 	f.Fuzz(func(t *testing.T, text []byte, chunk int) { check(t, text, chunk, true) })
 }
+
+// FuzzDecoder: the text does not depend on how the bytes came, and what is UTF-8
+// stays as it is.
+func FuzzDecoder(f *testing.F) {
+	for _, text := range []string{"step:1", "\xef\xbb\xbfa", "\xff\xfea\x00\x3d\xd8\x00\xde", "\xfe\xff\x00a\xd8", "a\x00b\x00", "\x00a\x00b", "\xff", ""} {
+		f.Add([]byte(text), 1)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, chunk int) {
+		var whole, parts decoder
+		want := bytes.Clone(whole.text(text, true))
+		var got []byte
+		for rest := text; len(rest) > 0; {
+			n := min(len(rest), max(1, chunk%7))
+			got = append(got, parts.text(rest[:n], false)...)
+			rest = rest[n:]
+		}
+		got = append(got, parts.text(nil, true)...)
+		if !bytes.Equal(got, want) {
+			t.Fatalf("%q becomes %q in parts, %q whole", text, got, want)
+		}
+		if whole.order == nil && !bytes.HasSuffix(text, want) {
+			t.Fatalf("%q becomes %q", text, want)
+		}
+	})
+}

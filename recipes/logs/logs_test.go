@@ -184,6 +184,14 @@ func TestDamagedLines(t *testing.T) {
 			"The plan: step:1 - read: the input, step:2 - sort\nstep:5\nglobal_step:3 - x:1\nstep:1 - a:0.5\n",
 			"step,a\n1,0.5\n", "",
 		},
+		"a line that loses all": {
+			"step:1 - a:0.5(TaskRunner pid=9) step:2 - a:0.6\nstep:3 - a:1step:4 - a:2\n",
+			"step,a\n2,0.6\n4,2\n", `x.log:1: step 1: the line is torn at "a"; the metrics before it are kept (and 1 more like it)`,
+		},
+		"quoted by its printer": {
+			"(TaskRunner pid=1) ('step:1 - a:0.5')\n{\"message\": \"step:2 - a:0.6 - b:1\", \"level\": 20}\n",
+			"step,a,b\n1,0.5,\n2,0.6,1\n", "",
+		},
 		"none and bools": {
 			"step:1 - a:None - b:True - c:np.False_\n",
 			"step,a,b,c\n1,,1,0\n", "",
