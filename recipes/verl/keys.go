@@ -75,7 +75,7 @@ func (t *keyTable) check(config string, o Override) error {
 	node, rest := t.find(config, o.Key)
 	switch {
 	case rest == "" && node.unread:
-		return fmt.Errorf("verl %s composes this key of %s and never reads it%s", t.version, config, t.hint(config, o.Key))
+		return fmt.Errorf("verl %s composes this key of %s and never reads it%s", t.version, config, t.nameNow(config, o.Key))
 	case rest == "" && o.Add && !o.Force && (!node.open || !isCollection(o.Value)):
 		return fmt.Errorf("%s of verl %s has this key: write it without +", config, t.version)
 	case rest == "" && len(node.children) > 0 && !o.Delete && !isCollection(o.Value):
@@ -101,11 +101,19 @@ func isOptional(dotted string) bool {
 	return false
 }
 
+// nameNow says what a setting is called in this version, where that is known.
+func (t *keyTable) nameNow(config, dotted string) string {
+	if now := t.renamed(config, dotted); now != "" {
+		return fmt.Sprintf(": it is %s there", now)
+	}
+	return ""
+}
+
 // hint names the key that may be meant: another version's name of the same
 // setting, the same name elsewhere, or the one with the fewest edits.
 func (t *keyTable) hint(config, dotted string) string {
-	if now := t.renamed(config, dotted); now != "" {
-		return fmt.Sprintf(": it is %s there", now)
+	if now := t.nameNow(config, dotted); now != "" {
+		return now
 	}
 	var same, all []string
 	last := dotted[strings.LastIndex(dotted, ".")+1:]

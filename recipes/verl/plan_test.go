@@ -182,6 +182,7 @@ func TestWrongKeysAreRefused(t *testing.T) {
 		{"0.9.1", "custom_reward_function.path=x.py", "never reads it: it is reward.custom_reward_function.path there"},
 		{"0.9.1", "reward_model.reward_manager=dapo", "never reads it: it is reward.reward_manager.name there"},
 		{"0.9.1", "actor_rollout_ref.actor.grad_clip=0.5", "never reads it: it is actor_rollout_ref.actor.optim.clip_grad there"},
+		{"0.9.1", "actor_rollout_ref.rollout.multi_turn.enable=True", "never reads it: it is actor_rollout_ref.rollout.agent.default_agent_loop there"},
 		{"0.7.0", "reward.custom_reward_function.path=x.py", "no such key: it is custom_reward_function.path there"},
 		{"0.8.0", "actor_rollout_ref.rollout.skip_rollout=True", "no such key: it is actor_rollout_ref.rollout.skip.enable there"},
 		{"0.8.0", "trainer.use_legacy_worker_impl=disable", "no such key"},

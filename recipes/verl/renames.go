@@ -16,6 +16,7 @@ var renames = [...][]string{
 	{"actor_rollout_ref.actor.use_torch_compile", "actor_rollout_ref.actor.fsdp_config.use_torch_compile"},
 	{"actor_rollout_ref.ref.use_torch_compile", "actor_rollout_ref.ref.fsdp_config.use_torch_compile"},
 	{"critic.grad_clip", "critic.optim.clip_grad"},
+	{"actor_rollout_ref.rollout.multi_turn.enable", "actor_rollout_ref.rollout.agent.default_agent_loop"}, // tool_agent
 	{"actor_rollout_ref.rollout.update_weights_bucket_megabytes", "actor_rollout_ref.rollout.checkpoint_engine.update_weights_bucket_megabytes"},
 	{"actor_rollout_ref.rollout.skip_rollout", "actor_rollout_ref.rollout.skip.enable", "skip.rollout.enable"},
 	{"actor_rollout_ref.rollout.skip_dump_dir", "actor_rollout_ref.rollout.skip.dump_dir", "skip.rollout.dump_dir"},
