@@ -219,8 +219,11 @@ func TestNoVerdict(t *testing.T) {
 		url := broken.URL + "/" + strings.ReplaceAll(name, " ", "_")
 		for _, infra := range []string{"stop", "zero"} {
 			names = append(names, name)
-			calls = append(calls, rewardCall{"compute_reward", right, sums, map[string]any{"tool_call_count": 3},
-				map[string]any{"sandbox_url": url, "max_wait": 0.2, "total_timeout": 0.2, "infra": infra}})
+			calls = append(calls, rewardCall{
+				"compute_reward", right, sums,
+				map[string]any{"tool_call_count": 3},
+				map[string]any{"sandbox_url": url, "max_wait": 0.2, "total_timeout": 0.2, "infra": infra},
+			})
 		}
 	}
 	for i, got := range rewards(t, calls...) {
