@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/coderl/cr/datasets/hub"
+	"github.com/coderl/cr/recipes/checkpoint"
 	"github.com/coderl/cr/runtime"
 	"github.com/coderl/cr/runtime/shipped"
 )
@@ -64,6 +65,11 @@ func (f modelFlags) path(ctx context.Context, c *console) (string, error) {
 	if !isHub {
 		if _, err := os.Stat(name); err != nil {
 			return "", usagef("model %s: no such folder or file, and none of that name is shipped inside cr (%s); a model of the hub is written hub:ORG/NAME", name, shippedModels())
+		}
+		if !exists(name, "config.json") {
+			if steps, err := checkpoint.Steps(name); err == nil && len(steps) > 0 {
+				return "", usagef("model %s: a training run; name one of its checkpoints, such as %s", name, filepath.Join(name, fmt.Sprintf("global_step_%d", steps[len(steps)-1])))
+			}
 		}
 		return name, nil
 	}
