@@ -21,7 +21,7 @@ demo-real: build _demo-model
     scripts/demo-real.sh {{ demo_model }}
 
 # A few minutes of reinforcement learning on the shipped model, and its curve.
-demo-train dir='runs/demo-train' steps='20': build
+demo-train dir='runs/demo-train' steps='40': build
     scripts/demo-train.sh {{ dir }} {{ steps }}
 
 # Every test. Those that need outside data or a model skip without it, counted at the end.
