@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 
 	"github.com/coderl/cr/datasets/sft"
 	"github.com/coderl/cr/recipes/examples"
@@ -65,6 +67,9 @@ func (f *filterSFTCmd) Run(ctx context.Context, c *console) error {
 		return f.render(ctx, c, files)
 	case f.Check != "":
 		return f.check(ctx, c, files)
+	}
+	if info, err := os.Stat(filepath.Dir(f.Out)); err != nil || !info.IsDir() {
+		return usagef("--out %s: there is no folder %s; make it first", f.Out, filepath.Dir(f.Out))
 	}
 	bar := newRowProgress(c)
 	summary, err := sft.Filter(ctx, files, f.Out, sft.Options{
