@@ -58,10 +58,11 @@ def tool_loop(config, tokenizer, server):
     if "dataset_config" in wanted:
         kwargs["dataset_config"] = config.data
     else:
+        kwargs["data_config"] = loops.DictConfigWrap(config.data)
+    if hasattr(loops, "ToolListWrap"):
         from verl.tools.tool_registry import load_all_tools
 
         path = config.actor_rollout_ref.rollout.multi_turn.tool_config_path
-        kwargs["data_config"] = loops.DictConfigWrap(config.data)
         kwargs["tools"] = loops.ToolListWrap(load_all_tools(path, None))
     if "hf_model_type" in wanted:
         kwargs["hf_model_type"] = "qwen3"
