@@ -26,7 +26,8 @@ func (s service) call(ctx context.Context, request []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", ErrBroken, err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
+	client := http.Client{CheckRedirect: stayPosted}
+	res, err := client.Do(req)
 	if err != nil {
 		return nil, causeOr(ctx, err)
 	}
@@ -44,6 +45,16 @@ func (s service) call(ctx context.Context, request []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: a reply of more than %d bytes", ErrBroken, maxReply)
 	}
 	return body, nil
+}
+
+// stayPosted follows only redirects that keep the request what it is: as a GET it
+// would have lost the answer.
+func stayPosted(req *http.Request, via []*http.Request) error {
+	const most = 10
+	if req.Method != http.MethodPost || len(via) >= most {
+		return http.ErrUseLastResponse
+	}
+	return nil
 }
 
 // causeOr is why the context ended, err where it did not.
