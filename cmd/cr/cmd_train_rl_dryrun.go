@@ -108,10 +108,10 @@ func checkpoints(t preset.RLTrain, last int) int {
 func (j *rlJob) checkpointBytes(m train.Memory) (int64, error) {
 	whole, err := train.PlanMemory(j.config, train.Options{}, 0, 1)
 	model := 4 * whole.Parameters
-	switch {
-	case j.recipe.Model.SaveDType == "bf16":
+	switch j.recipe.Model.SaveDType {
+	case "bf16":
 		model /= 2
-	case j.recipe.Model.SaveDType == "model":
+	case "model":
 		model = min(model, max(j.stored, model/2)) // no checkpoint is quantised
 	}
 	return model + 12*m.Parameters, err
