@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes the shipped models `tiny` and `tiny-rl` again from nothing: conversations
-# from the task generator, supervised training, reinforcement, and the scores on
-# the held-out tasks. Run again after an interruption, it goes on where it was.
+# from the task generator, supervised training, reinforcement, and the scores of its
+# steps on the held-out tasks: the tables of docs/models. Run again after an
+# interruption, it goes on where it was.
 # usage: train-tiny.sh [DIR]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -24,19 +25,12 @@ latest() {
   echo "$dir/$1/global_step_$(cat "$dir/$1/latest_checkpointed_iteration.txt")"
 }
 
-# score NAME MODEL evaluates a model into DIR/eval-NAME.
-score() {
-  local -a how=(--model "$2" --data tiny-heldout --n 4 --max-tokens 1024 --out "$dir/eval-$1")
-  if [[ -e $dir/eval-$1 ]]; then how+=(--resume); fi
-  bin/cr eval livecodebench "${how[@]}"
-}
-
 [[ -s $dir/sft.jsonl ]] || go run ./cmd/tiny-data -make sft -n 8000 -out "$dir/sft.jsonl"
 echo "train-tiny: data after $SECONDS s" >&2
 train sft --data "$dir/sft.jsonl" --set model.new.tokenizer=recipes/tiny/model
-score tiny "$(latest sft)"
 train rl --model "$(latest sft)"
-score tiny-rl "$(latest rl)"
-bin/cr eval compare "$dir/eval-tiny" "$dir/eval-tiny-rl"
+eval=(--model "$dir/rl" --baseline "$(latest sft)" --data tiny-heldout --n 2 --max-tokens 1024 --out "$dir/eval")
+if [[ -e $dir/eval ]]; then eval+=(--resume); fi
+bin/cr eval livecodebench "${eval[@]}"
 echo "train-tiny: $SECONDS s in all; to ship them:" >&2
 echo "  scripts/ship-model.sh $(latest sft) tiny; scripts/ship-model.sh $(latest rl) tiny-rl" >&2
