@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
 
+	"github.com/coderl/cr/recipes/sft"
 	"github.com/coderl/cr/runtime"
 	"github.com/coderl/cr/runtime/cpu"
 	"github.com/coderl/cr/runtime/tensor"
@@ -27,11 +30,12 @@ type forecast struct {
 	FLOPs          float64      `json:"flops"`
 	FLOPsPerSecond float64      `json:"flops_per_second"` // of matrix products, measured
 	Seconds        float64      `json:"seconds"`
+	standing
 }
 
-// dryRun says what the run would take. A run that does not fit is an error
+// dryRun says what the run would take. What would keep it from that is an error
 // after that.
-func (j *trainJob) dryRun(c *console) error {
+func (j *trainJob) dryRun(ctx context.Context, c *console) error {
 	whole, err := train.PlanMemory(j.config, train.Options{}, 0, 1)
 	if err != nil {
 		return err
@@ -50,10 +54,21 @@ func (j *trainJob) dryRun(c *console) error {
 		return err
 	}
 	f.Seconds = f.FLOPs / f.FLOPsPerSecond
+	bytes, err := checkpointBytes(j.config, j.stored, j.recipe.Model.SaveDType, memory)
+	if err != nil {
+		return err
+	}
+	f.expect(j.plan.Last, j.recipe.Train.SaveEvery, j.recipe.Train.Keep, bytes)
+	run, err := j.run(ctx)
+	if err != nil {
+		return err
+	}
+	found, err := sft.Check(run)
+	wrong := f.found(j.recipe.Train.Out, found, trainError(err))
 	if err := c.result(f, f.describe); err != nil {
 		return err
 	}
-	return memory.Fits(f.MemoryFree)
+	return errors.Join(memory.Fits(f.MemoryFree), f.fitsDisk(), wrong)
 }
 
 // memory is what training takes, and what the process holds before it.
@@ -109,8 +124,8 @@ func (f forecast) describe(w io.Writer) error {
 steps   %d (%d an epoch; %d of %d examples left out of each), %d tokens, up to %d at once
 memory  %s: weights %s, gradients %s, moments %s, activations %s, logits %s, the process itself %s; %s are free
 time    about %s, at the %.0f GFLOP/s of this machine's matrix products now
-`, f.Parameters, f.Trained, f.Steps, f.StepsPerEpoch, f.LeftOut, f.Examples, f.Tokens, f.MicroTokens,
+%s`, f.Parameters, f.Trained, f.Steps, f.StepsPerEpoch, f.LeftOut, f.Examples, f.Tokens, f.MicroTokens,
 		humanBytes(f.MemoryTotal), humanBytes(m.Weights), humanBytes(m.Gradients), humanBytes(m.Moments), humanBytes(m.Activations), humanBytes(m.Logits), humanBytes(m.Process), humanBytes(f.MemoryFree),
-		time.Duration(f.Seconds*float64(time.Second)).Round(time.Second), f.FLOPsPerSecond/1e9)
+		time.Duration(f.Seconds*float64(time.Second)).Round(time.Second), f.FLOPsPerSecond/1e9, f.standing.describe())
 	return err
 }

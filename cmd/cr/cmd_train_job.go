@@ -279,22 +279,28 @@ func (j *trainJob) train(ctx context.Context, c *console) error {
 	if err := j.fits(); err != nil {
 		return err
 	}
-	// A checkpoint has all weights that are trained, and no others.
-	base, err := train.Identify(ctx, j.folder, j.options(), j.recipe.Model.LoRA.Rank > 0)
+	run, err := j.run(ctx)
 	if err != nil {
 		return err
 	}
 	bar := newTrainProgress(c)
-	result, err := sft.Run(ctx, sft.Config{
-		Recipe: j.recipe, Version: version, Threads: j.threads(), Steps: j.flags.Steps, Resume: j.flags.Resume, Base: checkpoint.Base(base),
-		Train: j.training.Examples, Validation: j.validation.Examples, Open: j.open,
-		Console: bar, Progress: bar.show, Note: bar.note,
-	})
+	run.Console, run.Progress, run.Note = bar, bar.show, bar.note
+	result, err := sft.Run(ctx, run)
 	bar.end()
 	if err != nil {
 		return trainError(err)
 	}
 	return c.result(result, func(w io.Writer) error { return describeRun(w, result) })
+}
+
+// run is the run's configuration, without what it shows.
+func (j *trainJob) run(ctx context.Context) (sft.Config, error) {
+	// A checkpoint has all weights that are trained, and no others.
+	base, err := train.Identify(ctx, j.folder, j.options(), j.recipe.Model.LoRA.Rank > 0)
+	return sft.Config{
+		Recipe: j.recipe, Version: version, Threads: j.threads(), Steps: j.flags.Steps, Resume: j.flags.Resume, Base: checkpoint.Base(base),
+		Train: j.training.Examples, Validation: j.validation.Examples, Open: j.open,
+	}, err
 }
 
 // trainError sorts a run's failure and adds the flags that are the way on.

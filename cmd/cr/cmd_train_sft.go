@@ -73,7 +73,7 @@ func (t *trainSFTCmd) Run(ctx context.Context, c *console) error {
 	}
 	defer job.close()
 	if t.DryRun {
-		return job.dryRun(c)
+		return job.dryRun(ctx, c)
 	}
 	return job.train(ctx, c)
 }

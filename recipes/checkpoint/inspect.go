@@ -18,8 +18,9 @@ type Standing struct {
 }
 
 // Inspect finds, without changing anything, what would keep a run from working
-// in a folder: see [Open] and [Folder.Settle] for the errors and the arguments.
-func Inspect(path string, resume bool, same func(old Manifest, recipe string) error) (Standing, error) {
+// in a folder: see [Open] and [Folder.Settle] for the errors and the arguments. The
+// state of the newest checkpoint is read into state.
+func Inspect(path string, resume bool, same func(old Manifest, recipe string) error, state any) (Standing, error) {
 	var s Standing
 	place, err := writable(path)
 	if err != nil {
@@ -39,6 +40,9 @@ func Inspect(path string, resume bool, same func(old Manifest, recipe string) er
 	f := &Folder{path: path}
 	if s.Begun, err = f.begun(resume, same); err == nil && s.Begun != nil {
 		s.Latest, err = f.Latest()
+	}
+	if err == nil && s.Latest > 0 {
+		err = ReadState(f.Step(s.Latest), state)
 	}
 	return s, err
 }

@@ -134,11 +134,7 @@ func Check(ctx context.Context, c Config) (checkpoint.Standing, error) {
 	if err != nil {
 		return checkpoint.Standing{}, err
 	}
-	found, err := checkpoint.Inspect(c.Recipe.Train.Out, c.Resume, c.same(p))
-	if err == nil && found.Latest > 0 {
-		var s state
-		err = checkpoint.ReadState(checkpoint.Step(c.Recipe.Train.Out, found.Latest), &s)
-	}
+	found, err := checkpoint.Inspect(c.Recipe.Train.Out, c.Resume, c.same(p), new(state))
 	if err != nil {
 		return found, err
 	}
