@@ -45,8 +45,12 @@ func TestCheckpointBytes(t *testing.T) {
 		saved  string
 		want   int64
 	}{
-		{0, "model", 4*n + 60}, {4 * n, "model", 4*n + 60}, {2 * n, "model", 2*n + 60}, {n / 2, "model", 2*n + 60},
-		{2 * n, "f32", 4*n + 60}, {4 * n, "bf16", 2*n + 60},
+		{0, "model", 4*n + 60},
+		{4 * n, "model", 4*n + 60},
+		{2 * n, "model", 2*n + 60},
+		{n / 2, "model", 2*n + 60},
+		{2 * n, "f32", 4*n + 60},
+		{4 * n, "bf16", 2*n + 60},
 	} {
 		if got, err := checkpointBytes(config, c.stored, c.saved, few); err != nil || got != c.want {
 			t.Errorf("%+v: %d, %v", c, got, err)
