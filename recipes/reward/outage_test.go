@@ -1,6 +1,7 @@
 package reward
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"github.com/coderl/cr/eval/agent"
+	"github.com/coderl/cr/sandbox"
+	"github.com/coderl/cr/sandbox/remote"
 )
 
 // A service that hangs, drops the connection, breaks off in the middle or is
@@ -55,5 +58,52 @@ func TestOwnServiceMisbehaves(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+}
+
+// failing is an executor whose first runs fail.
+type failing struct {
+	sandbox.Executor
+	err   error
+	times int
+	tried int
+}
+
+// Run implements [sandbox.Executor].
+func (f *failing) Run(context.Context, sandbox.Job) (sandbox.Result, error) {
+	if f.tried++; f.tried <= f.times {
+		return sandbox.Result{}, fmt.Errorf("run: %w", f.err)
+	}
+	return sandbox.Result{Status: sandbox.OK}, nil
+}
+
+// What may pass is waited for; a program that can never run there is not: it
+// would hold the run up for an hour, answer by answer.
+func TestSandboxFails(t *testing.T) {
+	for name, c := range map[string]struct {
+		err    error
+		passes bool
+	}{
+		"away":      {errors.New("connection refused"), true},
+		"token":     {remote.ErrToken, false},
+		"unfit":     {remote.ErrUnfit, false},
+		"no Pascal": {&sandbox.LanguageError{Language: "pascal"}, false},
+	} {
+		var notes []string
+		p := NewPatience(time.Minute, func(line string) { notes = append(notes, line) })
+		p.Step = time.Millisecond
+		f := &failing{err: c.err, times: 3}
+		_, err := p.Executor(f).Run(t.Context(), sandbox.Job{})
+		switch {
+		case c.passes && (err != nil || f.tried != 4 || len(notes) != 2):
+			t.Errorf("%s: %v after %d tries, told %q", name, err, f.tried, notes)
+		case !c.passes && (!errors.Is(err, c.err) || f.tried != 1 || len(notes) != 0):
+			t.Errorf("%s: %v after %d tries, told %q", name, err, f.tried, notes)
+		}
+	}
+	p := NewPatience(0, func(line string) { t.Errorf("told of no wait: %s", line) })
+	f := &failing{err: errors.New("connection refused"), times: 3}
+	if _, err := p.Executor(f).Run(t.Context(), sandbox.Job{}); !errors.Is(err, f.err) || f.tried != 1 {
+		t.Errorf("no patience: %v after %d tries", err, f.tried)
 	}
 }

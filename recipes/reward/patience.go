@@ -49,7 +49,7 @@ type waiting struct {
 // too often in a row, or until the wait is over; then the last error is returned.
 func (p Patience) do(ctx context.Context, try func() error) error {
 	var since time.Time
-	crashes := 0
+	crashes, told := 0, false
 	for failures := 1; ; failures++ {
 		err := try()
 		if errors.Is(err, errCrash) {
@@ -57,23 +57,33 @@ func (p Patience) do(ctx context.Context, try func() error) error {
 		} else {
 			crashes = 0
 		}
-		if err == nil || ctx.Err() != nil || errors.Is(err, ErrBroken) || errors.Is(err, remote.ErrToken) {
-			p.end(!since.IsZero(), err)
+		if err == nil || ctx.Err() != nil || final(err) {
+			p.end(told, err)
 			return err
 		}
 		if since.IsZero() {
 			since = time.Now()
-			p.begin(err)
 		}
 		if time.Since(since) >= p.Wait || crashes == mostCrashes {
-			p.end(true, err)
+			p.end(told, err)
 			return err
+		}
+		if !told {
+			told = true
+			p.begin(err)
 		}
 		if err := retry.Sleep(ctx, retry.Backoff(cmp.Or(p.Step, firstWait), longestWait, failures)); err != nil {
 			p.end(true, err)
 			return err
 		}
 	}
+}
+
+// final tells what no wait can mend: a reward that keeps to no protocol, a service
+// that is closed to us, a program that it or this machine cannot run.
+func final(err error) bool {
+	return errors.Is(err, ErrBroken) || errors.Is(err, remote.ErrToken) || errors.Is(err, remote.ErrUnfit) ||
+		errors.As(err, new(*sandbox.LanguageError))
 }
 
 func (p Patience) begin(err error) {

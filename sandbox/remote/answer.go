@@ -27,7 +27,7 @@ var (
 	// errAnswer means that an answer is not what the API promises.
 	errAnswer = errors.New("the service's answer makes no sense")
 	// errNotText means that a program cannot be written as JSON.
-	errNotText = errors.New("the program is no UTF-8 text, which a service cannot be sent")
+	errNotText = fmt.Errorf("%w: the program is no UTF-8 text, which a service cannot be sent", ErrUnfit)
 	// errService means that the service says the fault is its own.
 	errService = errors.New("the service could not run the program")
 )
@@ -100,7 +100,7 @@ func fillRun(r *sandbox.Result, run *command, job *sandbox.Job) error {
 // missing says that the service lacks a language, which looks like a failed
 // program.
 func missing(job *sandbox.Job, c *command) error {
-	return fmt.Errorf("%w: %s is not installed there: %s", errService, job.Language, short(c.Stderr))
+	return fmt.Errorf("%w: %s is not installed there: %s", ErrUnfit, job.Language, short(c.Stderr))
 }
 
 func signalName(n int) string {

@@ -78,6 +78,42 @@ func TestFaultsOfTheService(t *testing.T) {
 	}
 }
 
+// TestFaultsOfOwnService are answers of a service of cr's own, or of what stands
+// before it, that must not pass for a program that printed nothing.
+func TestFaultsOfOwnService(t *testing.T) {
+	run := `"run_result":{"status":"Finished","execution_time":0.1,"return_code":0,"stdout":"","stderr":""}`
+	for name, tt := range map[string]struct {
+		body string
+		good bool
+	}{
+		"whole":            {`{"status":"Success",` + run + `,"cr":{"status":"OK"}}`, true},
+		"not compiled":     {`{"status":"Failed","compile_result":{"status":"Finished","return_code":1},"cr":{"status":"CE"}}`, true},
+		"no result":        {`{"status":"Success","cr":{"status":"OK"}}`, false},
+		"no extension":     {`{"status":"Success",` + run + `}`, false},
+		"another's status": {`{"status":"Success",` + run + `,"cr":{"status":"AC"}}`, false},
+		"another schema":   {`{"accepted":true,"score":1}`, false},
+		"cut":              {`{"status":"Success",` + run[:40], false},
+		"a page":           {`<html>welcome</html>`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			answers := scripted(func(_ int, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, tt.body) })
+			c := connect(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/healthz" {
+					_, _ = io.WriteString(w, `{"service":"cr","extension":1}`)
+					return
+				}
+				answers.ServeHTTP(w, r)
+			}), remote.Options{})
+			if !c.Own() {
+				t.Fatal("it is not taken for one of cr's own")
+			}
+			if got, err := c.Run(t.Context(), hello); (err == nil) != tt.good {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+}
+
 // TestRecordedAnswers reads all that ScaleBox was recorded to answer.
 func TestRecordedAnswers(t *testing.T) {
 	dir := os.Getenv("CR_TEST_DATA")

@@ -148,6 +148,8 @@ func refusal(r *http.Response, body []byte) error {
 		return &retryable{err: err, after: retry.After(r.Header.Get("Retry-After"), time.Now(), longAfter)}
 	case http.StatusInternalServerError:
 		return &retryable{err: err, once: true}
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		return fmt.Errorf("%w: %w", ErrUnfit, err)
 	}
 	return err
 }

@@ -23,9 +23,9 @@ const compileTime = 30 * time.Second
 
 // Errors of jobs that other services cannot do.
 var (
-	errChecks = errors.New("test code is judged in a process apart from the program, which needs a service of cr's own (cr sandbox serve)")
-	errArgs   = errors.New("programs with command-line arguments in other languages than Python need a service of cr's own (cr sandbox serve)")
-	errStdin  = errors.New("input that is no UTF-8 text needs a service of cr's own (cr sandbox serve)")
+	errChecks = fmt.Errorf("%w: test code is judged in a process apart from the program, which needs a service of cr's own (cr sandbox serve)", ErrUnfit)
+	errArgs   = fmt.Errorf("%w: programs with command-line arguments in other languages than Python need a service of cr's own (cr sandbox serve)", ErrUnfit)
+	errStdin  = fmt.Errorf("%w: input that is no UTF-8 text needs a service of cr's own (cr sandbox serve)", ErrUnfit)
 )
 
 // runForeign runs a job at a service that is not cr's own.

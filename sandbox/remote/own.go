@@ -93,6 +93,9 @@ func ownResult(data []byte) (sandbox.Result, error) {
 	if x.Value != nil {
 		r.Value = json.RawMessage(*x.Value)
 	}
+	if a.RunResult == nil && x.Status != sandbox.CompileError {
+		return r, fmt.Errorf("%w: it has no run_result", errAnswer)
+	}
 	if run := a.RunResult; run != nil {
 		r.Stdout, r.Stderr, r.Wall = []byte(run.Stdout), []byte(run.Stderr), seconds(run.ExecutionTime)
 	}

@@ -23,8 +23,13 @@ import (
 	"github.com/coderl/cr/sandbox/lang"
 )
 
-// ErrToken means that the service refused the token, or wants one.
-var ErrToken = errors.New("the service refuses the token")
+// Errors that callers branch on.
+var (
+	// ErrToken means that the service refused the token, or wants one.
+	ErrToken = errors.New("the service refuses the token")
+	// ErrUnfit means that the job is beyond the service, now and later.
+	ErrUnfit = errors.New("the service cannot do this")
+)
 
 // Options say which service, and how to use it. Zero fields mean the default.
 type Options struct {

@@ -82,6 +82,9 @@ func TestGivenUp(t *testing.T) {
 		if errors.Is(err, remote.ErrToken) != (tt.code == 401) {
 			t.Errorf("%d: %v", tt.code, err)
 		}
+		if errors.Is(err, remote.ErrUnfit) != (tt.code == 400 || tt.code == 413 || tt.code == 422) {
+			t.Errorf("%d: %v", tt.code, err)
+		}
 	}
 }
 
