@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/coderl/cr/datasets"
+	"github.com/coderl/cr/recipes/reward"
 	"github.com/coderl/cr/sandbox"
 )
 
@@ -134,24 +135,28 @@ func leave(group []*sample, why fate) {
 }
 
 // countFailures counts answers that could not be judged, and tells of the first.
-// Where that is all of a round, going on would practise for nothing.
+// Where that is all of a round, or all of it that had to be judged and not for
+// reasons of the answers' own, going on would practise for nothing.
 func (r *runner) countFailures(out *round, fresh []*sample) error {
-	failed, first := 0, error(nil)
+	failed, judged, away, first := 0, 0, false, error(nil)
 	for _, s := range fresh {
 		switch {
 		case s.failure != nil:
 			failed++
+			away = away || !reward.OfAnswer(s.failure)
 			if first == nil {
 				first = fmt.Errorf("answer %d to %s: %w", s.index, s.question, s.failure)
 			}
 		case s.score.Verdict == sandbox.InvalidTask:
 			out.invalid++
+		case s.score.Verdict != sandbox.NoCode && s.score.Verdict != sandbox.Truncated:
+			judged++
 		}
 	}
 	out.infra += failed
 	policy := r.config.Recipe.Reward.Infra
 	switch {
-	case failed == len(fresh) && policy == "drop":
+	case policy == "drop" && (failed == len(fresh) || away && judged == 0):
 		return fmt.Errorf("%w: none of %d answers could be: %w", errJudging, failed, first)
 	case failed > 0:
 		r.config.note("step %d: %d of %d answers could not be judged (reward.infra %s): %v", r.state.Step+1, failed, len(fresh), policy, first)

@@ -82,9 +82,16 @@ func (p Patience) do(ctx context.Context, try func() error) error {
 // final tells what no wait can mend: a reward that keeps to no protocol, a service
 // that is closed to us, a program that it or this machine cannot run.
 func final(err error) bool {
-	return errors.Is(err, ErrBroken) || errors.Is(err, remote.ErrToken) || errors.Is(err, remote.ErrUnfit) ||
-		errors.As(err, new(*sandbox.LanguageError))
+	return errors.Is(err, ErrBroken) || errors.Is(err, remote.ErrToken) || unfit(err)
 }
+
+func unfit(err error) bool {
+	return errors.Is(err, remote.ErrUnfit) || errors.As(err, new(*sandbox.LanguageError))
+}
+
+// OfAnswer tells a failure that comes of the answer or its problem, and would come
+// again, from one of what judges.
+func OfAnswer(err error) bool { return unfit(err) || errors.Is(err, errCrash) }
 
 func (p Patience) begin(err error) {
 	if p.told == nil {
