@@ -8,6 +8,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/coderl/cr/internal/amount"
 )
 
 // ErrDifferentData: two runs are not over the same problems.
@@ -181,10 +183,10 @@ func comparisonNotices(a, b Finished, shared, unjudged int) []string {
 		notices = append(notices, "bundled problems: not LiveCodeBench")
 	}
 	if shared+unjudged < len(a.scores) || shared+unjudged < len(b.scores) {
-		notices = append(notices, fmt.Sprintf("%d problems in common, of %d and %d", shared+unjudged, len(a.scores), len(b.scores)))
+		notices = append(notices, fmt.Sprintf("%s in common, of %d and %d", amount.Of(shared+unjudged, "problem"), len(a.scores), len(b.scores)))
 	}
 	if unjudged > 0 {
-		notices = append(notices, fmt.Sprintf("%d problems left out: all samples of one run are infra_error", unjudged))
+		notices = append(notices, fmt.Sprintf("%s left out: all samples of one run are infra_error", amount.Of(unjudged, "problem")))
 	}
 	for _, text := range differingSettings(a, b, "model") {
 		notices = append(notices, "the runs differ in "+text)

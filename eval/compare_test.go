@@ -44,7 +44,7 @@ func TestCompareFlips(t *testing.T) {
 	if len(c.Lost) != 1 || c.Lost[0] != (Flip{"p2", 1, 0}) || len(c.Gained) != 2 {
 		t.Errorf("gained %v, lost %v", c.Gained, c.Lost)
 	}
-	if len(c.Notices) != 1 || !strings.Contains(c.Notices[0], "1 problems left out") {
+	if len(c.Notices) != 1 || !strings.Contains(c.Notices[0], "1 problem left out") {
 		t.Errorf("notices %q", c.Notices)
 	}
 }
@@ -55,7 +55,7 @@ func TestDifferentProblemsAreRefused(t *testing.T) {
 		t.Errorf("other problems: %v", err)
 	}
 	c, err := Compare(a, b, CompareOptions{Intersect: true})
-	if err != nil || c.Problems != 1 || !strings.Contains(c.Notices[0], "1 problems in common, of 2 and 2") {
+	if err != nil || c.Problems != 1 || !strings.Contains(c.Notices[0], "1 problem in common, of 2 and 2") {
 		t.Errorf("intersection: %+v, %v", c, err)
 	}
 	b = finished("b", map[string]string{"p1": "+", "p2": "-"})

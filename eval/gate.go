@@ -3,6 +3,8 @@ package eval
 import (
 	"cmp"
 	"fmt"
+
+	"github.com/coderl/cr/internal/amount"
 )
 
 // GateOutcome is the answer of a gate.
@@ -74,5 +76,5 @@ func detectableText(c Comparison) string {
 	if c.Detectable == nil {
 		return ""
 	}
-	return fmt.Sprintf("; with %d problems the smallest drop it could detect is %.1f points", c.Problems, 100**c.Detectable)
+	return fmt.Sprintf("; with %s the smallest drop it could detect is %.1f points", amount.Of(c.Problems, "problem"), 100**c.Detectable)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/coderl/cr/eval/agent"
+	"github.com/coderl/cr/internal/amount"
 	"github.com/coderl/cr/sandbox"
 )
 
@@ -168,7 +169,7 @@ func (t *tracker) estimate(p Progress) {
 	case t.estimated || left == 0 || p.Elapsed < flowFor:
 	case t.session >= firstFew:
 		t.estimated = true
-		t.notice(fmt.Sprintf("about %s left: %d samples, %.0f tokens/s so far", roughly(p.Left), left, p.TokensPerSecond))
+		t.notice(fmt.Sprintf("about %s left: %s, %.0f tokens/s so far", roughly(p.Left), amount.Of(left, "sample"), p.TokensPerSecond))
 	case t.session == 0 && t.live != nil && t.speed.steady():
 		t.estimated = true
 		t.notice(firstEstimate(left, t.problems, t.budget, p.TokensPerSecond))
@@ -181,8 +182,8 @@ func firstEstimate(samples, problems, budget int, perSecond float64) string {
 	last := func(tokens int) string {
 		return roughly(time.Duration(float64(samples*tokens) / perSecond * float64(time.Second)))
 	}
-	return fmt.Sprintf("%d samples of %d problems at %.0f tokens/s: %s for every %d tokens a sample takes, at most %s (%d tokens)",
-		samples, problems, perSecond, last(step), step, last(budget), budget)
+	return fmt.Sprintf("%s of %s at %.0f tokens/s: %s for every %d tokens a sample takes, at most %s (%d tokens)",
+		amount.Of(samples, "sample"), amount.Of(problems, "problem"), perSecond, last(step), step, last(budget), budget)
 }
 
 // roughly shows a duration in its two leading units.

@@ -9,12 +9,14 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/coderl/cr/internal/amount"
 )
 
 // WriteReport renders results as a table for a terminal.
 func WriteReport(w io.Writer, r Results) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s on %s: %d problems, %d samples\n", r.Benchmark, dataTitle(r.Data), r.Problems, r.Samples)
+	fmt.Fprintf(&b, "%s on %s: %s, %s\n", r.Benchmark, dataTitle(r.Data), amount.Of(r.Problems, "problem"), amount.Of(r.Samples, "sample"))
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, k := range ks(r.PassAtK) {
 		e := r.PassAtK[strconv.Itoa(k)]
@@ -25,8 +27,9 @@ func WriteReport(w io.Writer, r Results) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(&b, "%d turns, %d tool calls, %d tokens sampled; %d truncated, %d without code, %d infra errors\n",
-		r.Turns, r.ToolCalls, r.Tokens.Completion, r.Truncated, r.NoCode, r.InfraErrors)
+	fmt.Fprintf(&b, "%s, %s, %s sampled; %d truncated, %d without code, %s\n",
+		amount.Of(r.Turns, "turn"), amount.Of(r.ToolCalls, "tool call"), amount.Of(r.Tokens.Completion, "token"),
+		r.Truncated, r.NoCode, amount.Of(r.InfraErrors, "infra error"))
 	for _, n := range r.Notices {
 		fmt.Fprintf(&b, "note: %s\n", n)
 	}
@@ -60,7 +63,7 @@ func writeGroups(w io.Writer, by map[string]map[string]Group) {
 			if !ok {
 				continue
 			}
-			fmt.Fprintf(w, "  %s %s\t%s\t%d problems\n", way, name, percent(e), g.Problems)
+			fmt.Fprintf(w, "  %s %s\t%s\t%s\n", way, name, percent(e), amount.Of(g.Problems, "problem"))
 		}
 	}
 }
@@ -95,7 +98,7 @@ const mostFlips = 10
 // WriteComparison renders a comparison for a terminal.
 func WriteComparison(w io.Writer, c Comparison) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "A %s\nB %s\n%d problems: pass@1 %.1f %% and %.1f %%\n", c.A, c.B, c.Problems, 100*c.ScoreA, 100*c.ScoreB)
+	fmt.Fprintf(&b, "A %s\nB %s\n%s: pass@1 %.1f %% and %.1f %%\n", c.A, c.B, amount.Of(c.Problems, "problem"), 100*c.ScoreA, 100*c.ScoreB)
 	fmt.Fprintf(&b, "B − A: %+.1f points (%g %%: %+.1f to %+.1f)\n",
 		100*c.Difference.Value, 100*c.Confidence, 100*c.Difference.Low, 100*c.Difference.High)
 	if c.McNemar != nil {

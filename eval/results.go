@@ -7,6 +7,7 @@ import (
 
 	"github.com/coderl/cr/datasets"
 	"github.com/coderl/cr/eval/agent"
+	"github.com/coderl/cr/internal/amount"
 	"github.com/coderl/cr/sandbox"
 )
 
@@ -217,16 +218,16 @@ func (a *accumulator) notices(d Deps, p plan) []string {
 		say("samples cover %d of %d problems; the figures are over those", len(p.problems), len(p.problems)+p.uncovered)
 	}
 	if p.unknown > 0 {
-		say("%d samples are for problems that are not in the data and were left out", p.unknown)
+		say("left out: %s, for problems that are not in the data", amount.Of(p.unknown, "sample"))
 	}
 	if a.results.InfraErrors > 0 {
 		say("%d of %d samples are infra_error and not in the score; resuming the run tries them again", a.results.InfraErrors, a.results.Samples)
 	}
 	if a.invalid > 0 {
-		say("%d samples are invalid_task (the problem cannot be judged) and not in the score", a.invalid)
+		say("not in the score: %s, invalid_task (the problem cannot be judged)", amount.Of(a.invalid, "sample"))
 	}
 	if n := len(a.dropped); n > 0 {
-		say("%d problems have a prompt longer than the model's context; they count as not solved", n)
+		say("not solved: %s, whose prompt is longer than the model's context", amount.Of(n, "problem"))
 	}
 	return notices
 }

@@ -392,7 +392,7 @@ func TestSamplesMadeElsewhere(t *testing.T) {
 		t.Errorf("results %+v", r)
 	}
 	notices := strings.Join(r.Notices, "\n")
-	if !strings.Contains(notices, "cover 2 of 4 problems") || !strings.Contains(notices, "1 samples are for problems that are not in the data") {
+	if !strings.Contains(notices, "cover 2 of 4 problems") || !strings.Contains(notices, "left out: 1 sample, for problems that are not in the data") {
 		t.Errorf("notices %s", notices)
 	}
 	if !bytes.Contains(samples, []byte(`"verdict":"TLE","seconds":6,"memory":0`)) {

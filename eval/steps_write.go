@@ -7,13 +7,15 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/coderl/cr/internal/amount"
 )
 
 // WriteSteps renders the table for a terminal, and under it what the last step
 // says against the first.
 func WriteSteps(w io.Writer, s Steps) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s on %s: %d problems, %d samples a step\n", s.Benchmark, dataTitle(s.Data), s.Steps[0].Problems, s.Steps[0].Samples)
+	fmt.Fprintf(&b, "%s on %s: %s, %s a step\n", s.Benchmark, dataTitle(s.Data), amount.Of(s.Steps[0].Problems, "problem"), amount.Of(s.Steps[0].Samples, "sample"))
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, row := range s.table() {
 		fmt.Fprintln(t, "  "+strings.Join(row, "\t"))
@@ -40,7 +42,7 @@ func WriteStepsMarkdown(w io.Writer, s Steps) error {
 			b.WriteString(strings.Repeat("| --- ", len(row)) + "|\n")
 		}
 	}
-	fmt.Fprintf(&b, "\n%s on %s: %d problems, %d samples a step.", s.Benchmark, dataTitle(s.Data), s.Steps[0].Problems, s.Steps[0].Samples)
+	fmt.Fprintf(&b, "\n%s on %s: %s, %s a step.", s.Benchmark, dataTitle(s.Data), amount.Of(s.Steps[0].Problems, "problem"), amount.Of(s.Steps[0].Samples, "sample"))
 	if len(s.Steps) > 1 {
 		fmt.Fprintf(&b, " %s.", s.Conclusion())
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"runtime/debug"
@@ -49,6 +50,10 @@ func (f cacheFlags) dataFiles(ctx context.Context, c *console, named, name strin
 		}
 	}
 	files, err := source.Files(name)
+	var missing *fs.PathError
+	if errors.As(err, &missing) && missing.Path == name {
+		return nil, badInput(fmt.Errorf("%s %s: %w", named, name, missing.Err))
+	}
 	if err != nil {
 		return nil, badInput(fmt.Errorf("%s: %w", named, err))
 	}

@@ -15,6 +15,15 @@ type trainCmd struct {
 	RL  trainRLCmd  `cmd:"" name:"rl" help:"Reinforce a model on problems that a sandbox judges."`
 }
 
+// givenAs is what names a data set: the flag --data where it came from there, the
+// recipe's key else.
+func givenAs(key, name, flag string) string {
+	if key == "data.train" && name == flag {
+		return "--data"
+	}
+	return key
+}
+
 // recipeName is the recipe to take: the one named, or that of the run in out.
 func recipeName(named, out string) (string, error) {
 	if named != "" {

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	sftdata "github.com/coderl/cr/datasets/sft"
+	"github.com/coderl/cr/internal/amount"
 	"github.com/coderl/cr/recipes/checkpoint"
 	"github.com/coderl/cr/recipes/examples"
 	"github.com/coderl/cr/recipes/preset"
@@ -184,7 +185,7 @@ func wholeCheckpoint(dir string) error {
 
 // load makes examples of a data set and says what became of its rows.
 func (j *trainJob) load(ctx context.Context, c *console, key, name string, longest int) (examples.Set, error) {
-	files, err := j.flags.Cache.dataFiles(ctx, c, key, name)
+	files, err := j.flags.Cache.dataFiles(ctx, c, givenAs(key, name, j.flags.Data), name)
 	if err != nil {
 		return examples.Set{}, err
 	}
@@ -202,8 +203,8 @@ func (j *trainJob) load(ctx context.Context, c *console, key, name string, longe
 		return set, j.rowError(key, err)
 	}
 	n := set.Counts
-	c.note("%s: %d conversations, %d examples, %d tokens, %d of them trained, longest %d%s",
-		key, n.Rows, n.Examples, n.Tokens, n.Targets, n.Longest, leftOut(n))
+	c.note("%s: %s, %s, %s, %d of them trained, longest %d%s",
+		key, amount.Of(n.Rows, "conversation"), amount.Of(n.Examples, "example"), amount.Of(n.Tokens, "token"), n.Targets, n.Longest, leftOut(n))
 	return set, nil
 }
 
@@ -323,7 +324,7 @@ func trainError(err error) error {
 }
 
 func describeRun(w io.Writer, r sft.Result) error {
-	fmt.Fprintf(w, "%d steps, %d tokens", r.Steps, r.Tokens)
+	fmt.Fprintf(w, "%s, %s", amount.Of(r.Steps, "step"), amount.Of(r.Tokens, "token"))
 	if r.TrainLoss != nil {
 		fmt.Fprintf(w, ", train loss %.4f", *r.TrainLoss)
 	}

@@ -12,7 +12,7 @@ import (
 
 type trainRLCmd struct {
 	Recipe string   `placeholder:"NAME|FILE" help:"A preset (code-rl, tiny-rl) or a YAML file; with --resume, the one kept in --out if none is named."`
-	Model  string   `placeholder:"MODEL" help:"What is trained, instead of the recipe's: a folder in Hugging Face layout, or hub:ORG/NAME[@REV]."`
+	Model  string   `placeholder:"MODEL" help:"What is trained, instead of the recipe's: a folder in Hugging Face layout, a .gguf file, hub:ORG/NAME[@REV], or one shipped inside cr (tiny, tiny-rl)."`
 	Data   string   `placeholder:"FILE|DIR|NAME|hub:…" help:"Problems instead of the recipe's: parquet of cr build-dataset, LiveCodeBench's JSONL, or a set shipped inside cr (tiny-practice)."`
 	Out    string   `placeholder:"DIR" help:"Run folder, instead of the recipe's."`
 	Steps  int      `help:"Stop after this many steps in all, also with --resume (default: the recipe's)."`

@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/coderl/cr/internal/amount"
 	"github.com/coderl/cr/recipes/grpo"
 	"github.com/coderl/cr/runtime"
 	"github.com/coderl/cr/runtime/train"
@@ -84,10 +85,10 @@ const probeWait = 3 * time.Second
 func (f rlForecast) describe(w io.Writer) error {
 	m := f.Memory
 	_, err := fmt.Fprintf(w, `model   %d parameters are trained
-data    %d problems (%d too long), %d for validation
-steps   %d (%d an epoch), each %d answers of up to %d tokens in all, %d updates of up to %d tokens at once
+data    %s (%d too long), %d for validation
+steps   %d (%d an epoch), each %s of up to %s in all, %s of up to %s at once
 memory  %s: weights %s, gradients %s, moments %s, activations %s, logits %s, the process itself %s; the sampler's cache %s; %s are free
-%s`, f.Trained, f.Problems, f.Dropped, f.Validation, f.Steps, f.StepsInEpoch, f.Answers, f.MostTokens, f.Updates, f.MicroTokens,
+%s`, f.Trained, amount.Of(f.Problems, "problem"), f.Dropped, f.Validation, f.Steps, f.StepsInEpoch, amount.Of(f.Answers, "answer"), amount.Of(f.MostTokens, "token"), amount.Of(f.Updates, "update"), amount.Of(f.MicroTokens, "token"),
 		humanBytes(f.MemoryTotal), humanBytes(m.Weights), humanBytes(m.Gradients), humanBytes(m.Moments), humanBytes(m.Activations), humanBytes(m.Logits), humanBytes(m.Process), humanBytes(f.Cache), humanBytes(f.MemoryFree),
 		f.standing.describe())
 	return err

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/coderl/cr/datasets"
 	"github.com/coderl/cr/datasets/rl"
+	"github.com/coderl/cr/internal/amount"
 	"github.com/coderl/cr/recipes/checkpoint"
 	"github.com/coderl/cr/recipes/examples"
 	"github.com/coderl/cr/recipes/grpo"
@@ -90,7 +92,7 @@ func (t *trainRLCmd) problems(ctx context.Context, c *console, text *chat.Model,
 	case len(set.Problems) == 0:
 		return set, 0, usagef("%s: all %d problems are longer than data.max_prompt %d", key, left, r.Data.MaxPrompt)
 	}
-	c.note("%s: %d problems; dropped %d: prompt longer than %d tokens", key, len(set.Problems), left, r.Data.MaxPrompt)
+	c.note("%s: %s; dropped %d: prompt longer than %s", key, amount.Of(len(set.Problems), "problem"), left, amount.Of(r.Data.MaxPrompt, "token"))
 	return set, left, t.judgeable(c, set, key, r.Reward.Own != "" && key == "data.train")
 }
 
@@ -106,7 +108,7 @@ func (t *trainRLCmd) judgeable(c *console, set datasets.Set, key string, otherwi
 	switch {
 	case bare == 0 || otherwise:
 	case bare == len(set.Problems):
-		return usagef("%s: none of its %d problems has tests: take others, or judge by a reward of your own (reward.own)", key, bare)
+		return usagef("%s: none of its %s has tests: take others, or judge by a reward of your own (reward.own)", key, amount.Of(bare, "problem"))
 	default:
 		c.note("%s: %d of %d problems have no tests, and cannot be judged", key, bare, len(set.Problems))
 	}
@@ -118,7 +120,10 @@ func (t *trainRLCmd) read(ctx context.Context, c *console, key, name string) (da
 	if slices.Contains(datasets.ShippedNames(), name) {
 		return datasets.Shipped(name)
 	}
-	files, err := t.Cache.dataFiles(ctx, c, key, name)
+	files, err := t.Cache.dataFiles(ctx, c, givenAs(key, name, t.Data), name)
+	if errors.Is(err, fs.ErrNotExist) && !strings.HasPrefix(name, "hub:") {
+		return datasets.Set{}, usagef("%w, and none of that name is shipped inside cr (%s)", err, strings.Join(datasets.ShippedNames(), ", "))
+	}
 	if err != nil {
 		return datasets.Set{}, err
 	}
@@ -269,7 +274,7 @@ func rlFigures(p grpo.Progress) string {
 }
 
 func describeRL(w io.Writer, r grpo.Result) error {
-	fmt.Fprintf(w, "%d steps, %d tokens", r.Steps, r.Tokens)
+	fmt.Fprintf(w, "%s, %s", amount.Of(r.Steps, "step"), amount.Of(r.Tokens, "token"))
 	if r.Score != nil {
 		fmt.Fprintf(w, ", score %.3f", *r.Score)
 	}

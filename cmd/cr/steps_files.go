@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/coderl/cr/eval"
+	"github.com/coderl/cr/internal/amount"
 	"github.com/coderl/cr/internal/atomicfile"
 	"github.com/coderl/cr/recipes/logs/chart"
 )
@@ -37,7 +38,7 @@ func writeSteps(dir string, s eval.Steps) error {
 // stepsFigure is pass@1, and pass@k of the largest k, over the steps.
 func stepsFigure(s eval.Steps) *chart.Figure {
 	f := chart.StepCurve("Score by training step: "+s.Data.Name, "problems solved, %", stepsCurves(s)...)
-	f.Note = fmt.Sprintf("Bars and bands: %g %% intervals over %d problems.", 100*s.Confidence, s.Steps[0].Problems)
+	f.Note = fmt.Sprintf("Bars and bands: %g %% intervals over %s.", 100*s.Confidence, amount.Of(s.Steps[0].Problems, "problem"))
 	return f
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/coderl/cr/internal/amount"
 	"github.com/coderl/cr/recipes/logs/chart"
 )
 
@@ -24,7 +25,7 @@ func View(summaries []RunSummary, width int) string {
 func headlineOf(s RunSummary) string {
 	text := fmt.Sprintf("%s: steps %d to %d", s.Name, s.First, s.Last)
 	if s.Attempts > 1 {
-		text += fmt.Sprintf(", %d starts, %d rows trained again", s.Attempts, s.Superseded)
+		text += fmt.Sprintf(", %d starts, %s trained again", s.Attempts, amount.Of(s.Superseded, "row"))
 	}
 	if s.Speculative {
 		text += ", speculative"
