@@ -119,13 +119,18 @@ func (j *trainJob) measureSpeed() (flops float64, err error) {
 }
 
 func (f forecast) describe(w io.Writer) error {
-	m := f.Memory
 	_, err := fmt.Fprintf(w, `model   %d parameters, %d of them trained
 steps   %d (%d an epoch; %d of %d examples left out of each), %d tokens, up to %d at once
-memory  %s: weights %s, gradients %s, moments %s, activations %s, logits %s, the process itself %s; %s are free
+memory  %s; %s are free
 time    about %s, at the %.0f GFLOP/s of this machine's matrix products now
 %s`, f.Parameters, f.Trained, f.Steps, f.StepsPerEpoch, f.LeftOut, f.Examples, f.Tokens, f.MicroTokens,
-		humanBytes(f.MemoryTotal), humanBytes(m.Weights), humanBytes(m.Gradients), humanBytes(m.Moments), humanBytes(m.Activations), humanBytes(m.Logits), humanBytes(m.Process), humanBytes(f.MemoryFree),
+		describeMemory(f.Memory), humanBytes(f.MemoryFree),
 		time.Duration(f.Seconds*float64(time.Second)).Round(time.Second), f.FLOPsPerSecond/1e9, f.standing.describe())
 	return err
+}
+
+// describeMemory is what training of any kind takes, in all and by part.
+func describeMemory(m train.Memory) string {
+	return fmt.Sprintf("%s: weights %s, gradients %s, moments %s, activations %s, logits %s, the process itself %s",
+		humanBytes(m.Total()), humanBytes(m.Weights), humanBytes(m.Gradients), humanBytes(m.Moments), humanBytes(m.Activations), humanBytes(m.Logits), humanBytes(m.Process))
 }

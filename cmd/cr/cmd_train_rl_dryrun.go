@@ -83,13 +83,12 @@ func (j *rlJob) check(ctx context.Context, c *console, s *standing) error {
 const probeWait = 3 * time.Second
 
 func (f rlForecast) describe(w io.Writer) error {
-	m := f.Memory
 	_, err := fmt.Fprintf(w, `model   %d parameters are trained
 data    %s (%d too long), %d for validation
 steps   %d (%d an epoch), each %s of up to %s in all, %s of up to %s at once
-memory  %s: weights %s, gradients %s, moments %s, activations %s, logits %s, the process itself %s; the sampler's cache %s; %s are free
+memory  %s; the sampler's cache %s; %s are free
 %s`, f.Trained, amount.Of(f.Problems, "problem"), f.Dropped, f.Validation, f.Steps, f.StepsInEpoch, amount.Of(f.Answers, "answer"), amount.Of(f.MostTokens, "token"), amount.Of(f.Updates, "update"), amount.Of(f.MicroTokens, "token"),
-		humanBytes(f.MemoryTotal), humanBytes(m.Weights), humanBytes(m.Gradients), humanBytes(m.Moments), humanBytes(m.Activations), humanBytes(m.Logits), humanBytes(m.Process), humanBytes(f.Cache), humanBytes(f.MemoryFree),
+		describeMemory(f.Memory), humanBytes(f.Cache), humanBytes(f.MemoryFree),
 		f.standing.describe())
 	return err
 }

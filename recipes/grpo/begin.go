@@ -101,7 +101,8 @@ func (r *runner) settle() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	begun, err := r.folder.Settle(r.config.manifest(r.plan), recipe, r.config.Resume, r.config.same(r.plan))
+	now := r.config.manifest(r.plan)
+	begun, err := r.folder.Settle(now, recipe, r.config.Resume, r.config.same(now, r.plan))
 	return begun.Schedule, err
 }
 
@@ -114,17 +115,8 @@ func (c Config) manifest(p Plan) checkpoint.Manifest {
 }
 
 // same finds what keeps the run that a folder holds from being this one.
-func (c Config) same(p Plan) func(old checkpoint.Manifest, path string) error {
-	return func(old checkpoint.Manifest, path string) error {
-		recipe, err := preset.LoadRL(path, nil)
-		if err != nil {
-			return fmt.Errorf("%s is %w, begin anew in another folder: %w", path, checkpoint.ErrDamaged, err)
-		}
-		if changes := preset.Changes(recipe, c.Recipe); len(changes) > 0 {
-			return fmt.Errorf("%s was %s, now %s", changes[0].Key, changes[0].Old, changes[0].New)
-		}
-		return old.SameEnd(c.manifest(p), p.Last, c.Recipe.Optim.Schedule == "constant")
-	}
+func (c Config) same(now checkpoint.Manifest, p Plan) func(old checkpoint.Manifest, path string) error {
+	return checkpoint.Same(preset.LoadRL, c.Recipe, now, p.Last, c.Recipe.Optim.Schedule == "constant")
 }
 
 // Check finds, without computing or changing anything, what would keep [Run] from
@@ -134,7 +126,7 @@ func Check(ctx context.Context, c Config) (checkpoint.Standing, error) {
 	if err != nil {
 		return checkpoint.Standing{}, err
 	}
-	found, err := checkpoint.Inspect(c.Recipe.Train.Out, c.Resume, c.same(p), new(state))
+	found, err := checkpoint.Inspect(c.Recipe.Train.Out, c.Resume, c.same(c.manifest(p), p), new(state))
 	if err != nil {
 		return found, err
 	}

@@ -53,11 +53,12 @@ func (r *runner) practise(ctx context.Context) (round, error) {
 			return out, err
 		}
 		for group := range groupsOf(fresh) {
-			out.worth = append(out.worth, rewardsOf(group)...)
-			if rewards := rewardsOf(group); len(rewards) > 0 {
+			rewards := rewardsOf(group)
+			out.worth = append(out.worth, rewards...)
+			if len(rewards) > 0 {
 				out.means.add(mean(rewards))
 			}
-			same := len(rewardsOf(group)) < 2 || uniform(rewardsOf(group))
+			same := len(rewards) < 2 || uniform(rewards)
 			if same && r.config.Recipe.Rollout.Group > 1 {
 				out.uniform++
 				if r.config.Recipe.GRPO.Uniform == "resample" {

@@ -1,8 +1,6 @@
 package sft
 
 import (
-	"fmt"
-
 	"github.com/coderl/cr/recipes/checkpoint"
 	"github.com/coderl/cr/recipes/examples"
 	"github.com/coderl/cr/recipes/preset"
@@ -15,7 +13,7 @@ func Check(c Config) (checkpoint.Standing, error) {
 	if err != nil {
 		return checkpoint.Standing{}, err
 	}
-	return checkpoint.Inspect(c.Recipe.Train.Out, c.Resume, c.same(p), new(state))
+	return checkpoint.Inspect(c.Recipe.Train.Out, c.Resume, c.same(c.manifest(p), p), new(state))
 }
 
 // identify tells data sets apart by token ids and loss masks.
@@ -30,7 +28,8 @@ func settle(folder *checkpoint.Folder, c Config, p Plan) (schedule int, err erro
 	if err != nil {
 		return 0, err
 	}
-	begun, err := folder.Settle(c.manifest(p), recipe, c.Resume, c.same(p))
+	now := c.manifest(p)
+	begun, err := folder.Settle(now, recipe, c.Resume, c.same(now, p))
 	if err != nil {
 		return 0, err
 	}
@@ -45,17 +44,7 @@ func (c Config) manifest(p Plan) checkpoint.Manifest {
 	}
 }
 
-// same finds the first setting that keeps the run that a folder holds from being
-// this one.
-func (c Config) same(p Plan) func(old checkpoint.Manifest, path string) error {
-	return func(old checkpoint.Manifest, path string) error {
-		recipe, err := preset.LoadSFT(path, nil)
-		if err != nil {
-			return fmt.Errorf("%s is %w, begin anew in another folder: %w", path, checkpoint.ErrDamaged, err)
-		}
-		if changes := preset.Changes(recipe, c.Recipe); len(changes) > 0 {
-			return fmt.Errorf("%s was %s, now %s", changes[0].Key, changes[0].Old, changes[0].New)
-		}
-		return old.SameEnd(c.manifest(p), p.Last, c.Recipe.Optim.Schedule == "constant")
-	}
+// same finds what keeps the run that a folder holds from being this one.
+func (c Config) same(now checkpoint.Manifest, p Plan) func(old checkpoint.Manifest, path string) error {
+	return checkpoint.Same(preset.LoadSFT, c.Recipe, now, p.Last, c.Recipe.Optim.Schedule == "constant")
 }
